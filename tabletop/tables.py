@@ -1,0 +1,234 @@
+"""A batch of tables of one game, stepped in compiled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from tabletop.errors import EmptyMask, IllegalAction, StepAfterEnd, UnknownAction, listed
+from tabletop.registry import LIVE, Game
+from tabletop.registry import game as find_game
+from tabletop.rules import Rules, Variant
+from tabletop.stream import seed_words
+
+AUTORESET = {"disabled": 0, "next_step": 1, "same_step": 2}
+
+
+class Tables:
+    """`num_tables` games side by side; each asks the decisions of its seat to act, forced ones being played by the kit.
+
+    All arrays are owned by the tables and written in place: copy what is to be kept. N tables, P = the game's largest number
+    of players, D and A the sizes of observation and action space.
+
+    observation (N, D): what the seat to act knows, in its own frame (of a table that is over: what its last mover knows)
+    action_mask (N, A) int8, read-only: 1 for each action the seat to act may take; all zeros when the table is over
+    seat (N,) int8: the seat to act, -1 when over
+    rewards (N, P) float32: what every seat got in the last step
+    earned (N, P) float32: what every seat got since its own last decision
+    terminated, truncated (N,) bool: ended by the rules; cut off
+    records (N,): the positions, complete. Copy rows to clone them; `restore` takes them back.
+    final_observation (N, D), final_records (N,): in same-step mode, of the tables that the last step ended
+
+    num_players and rules may be sequences, one for each table: 2, 3 and 4 players and any variants share a batch.
+    seed: table i plays the game (seed, i); with a pair (s, first) the game (s, first + i); `deals` gives the second numbers
+    explicitly, the same one for tables that are to have common deals.
+    autoreset: "next_step" (Gymnasium's default: the step after an end deals anew and ignores the action), "same_step" or
+    "disabled" (a finished table does nothing and gets nothing until `reset`).
+    max_decisions: cut games off after that many actions, forced ones counted; None: the length the game declares.
+    threads: tables are stepped by that many threads; no result depends on it.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        num_tables: int,
+        num_players: int | Sequence[int] | None = None,
+        rules: Rules | str | None | Sequence[Rules | str | None] = None,
+        seed: int | tuple[int, int] | None = 0,
+        *,
+        skip_forced: bool = True,
+        autoreset: str = "next_step",
+        max_decisions: int | None = None,
+        threads: int = 1,
+        deals: Any = None,
+    ) -> None:
+        self.game = find_game(game)
+        if not isinstance(num_tables, int | np.integer) or num_tables < 1:
+            raise ValueError(f"num_tables must be a whole number of at least 1, not {num_tables!r}")
+        if autoreset not in AUTORESET:
+            raise ValueError(f"autoreset must be one of {listed(AUTORESET)}, not {autoreset!r}")
+        if not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"threads must be a whole number of at least 1, not {threads!r}")
+        if max_decisions is not None and max_decisions < 1:
+            raise ValueError(f"max_decisions must be at least 1 or None, not {max_decisions!r}")
+        self.num_tables = n = int(num_tables)
+        self.skip_forced = bool(skip_forced)
+        self.autoreset = autoreset
+        self.metadata = {"autoreset_mode": autoreset}
+        self.variants = self._variants(num_players, rules)
+        self.max_players = self.game.rules.max_players
+        self._mode = AUTORESET[autoreset]
+        self._loops = self.game.loops
+        layout, actions = self.game.layout, self.game.num_actions
+        self.records = np.zeros(n, self.game.dtype)
+        self.observation = np.zeros((n, layout.size), layout.dtype)
+        self._mask = np.zeros((n, actions), np.int8)
+        self.action_mask = self._mask.view()
+        self.action_mask.flags.writeable = False
+        self.seat = np.full(n, -1, np.int8)
+        self.rewards = np.zeros((n, self.max_players), np.float32)
+        self.earned = np.zeros((n, self.max_players), np.float32)
+        self.terminated = np.zeros(n, np.bool_)
+        self.truncated = np.zeros(n, np.bool_)
+        kept = n if autoreset == "same_step" else 0
+        self.final_observation = np.zeros((kept, layout.size), layout.dtype)
+        self.final_records = np.zeros(kept, self.game.dtype)
+        self._all = np.arange(n)
+        self._threads = min(threads, n)
+        self._pool = ThreadPoolExecutor(self._threads - 1, "tables") if self._threads > 1 else None
+        for variant in set(self.variants):
+            self.game.configure(self.records, [i for i, v in enumerate(self.variants) if v == variant], variant, max_decisions)
+        self.reset(seed, deals=deals)
+
+    def _variants(self, num_players: Any, rules: Any) -> tuple[Variant, ...]:
+        """The variant of each table."""
+        several = [isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) for v in (num_players, rules)]
+        for name, value, many in zip(("num_players", "rules"), (num_players, rules), several, strict=True):
+            if many and len(value) != self.num_tables:
+                raise ValueError(f"{name} must be one value or one for each of {self.num_tables} tables, not {len(value)}")
+        if not any(several):
+            return (self.game.variant(rules, num_players),) * self.num_tables
+        made: dict[Any, Variant] = {}
+        for i in range(self.num_tables):
+            players = int(num_players[i]) if several[0] else num_players
+            key = (rules[i] if several[1] else rules, players)
+            if key not in made:
+                made[key] = self.game.variant(*key)
+            made[i, "row"] = made[key]
+        return tuple(made[i, "row"] for i in range(self.num_tables))
+
+    # -- the loop of play ----------------------------------------------------------------------------------------------
+
+    def step(self, actions: Any, rows: Any = None) -> None:
+        """Take one decision at every table, or at the tables `rows` only (different indices; the others are left as they are).
+
+        actions: one whole number for each. The whole batch is checked first: UnknownAction, IllegalAction and StepAfterEnd
+        change nothing. A table that is over takes any number (see `autoreset`).
+        """
+        chosen = self._all if rows is None else self._rows(rows)
+        given = np.asarray(actions)
+        if given.shape != chosen.shape or given.dtype.kind not in "iu":
+            raise UnknownAction(f"actions must be {chosen.size} whole numbers, not an array of shape {given.shape} and dtype {given.dtype}")
+        given = np.ascontiguousarray(given, np.int64)
+        at = self._loops.first_fault(self.records, chosen, given, self._mask, self._mode)
+        if at >= 0:
+            raise self._fault(int(chosen[at]), int(given[at]))
+        if self._mode == 0 and (self.records["over"][chosen] != LIVE).all():
+            raise StepAfterEnd(f"step after the end: {'the table is' if chosen.size == 1 else 'all tables are'} over; call reset()")
+        self._advance(chosen, given)
+
+    def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
+        """Step rows by actions that are known to be legal."""
+        told = (self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
+        arguments = (self._mode, self.skip_forced, *told, self.final_observation, self.final_records)
+        self._run(lambda lo, hi: self._loops.step_rows(self.records, rows, actions, lo, hi, *arguments), rows.size)
+
+    def _run(self, part: Any, size: int) -> None:
+        """Run part(lo, hi) over 0..size, cut into as many pieces as there are threads."""
+        if self._pool is None or size < 2 * self._threads:
+            faults = [part(0, size)]
+        else:
+            cuts = [size * k // self._threads for k in range(self._threads + 1)]
+            waiting = [self._pool.submit(part, lo, hi) for lo, hi in zip(cuts[1:], cuts[2:], strict=False)]
+            faults = [part(cuts[0], cuts[1]), *(w.result() for w in waiting)]
+        for row in faults:
+            if row >= 0:
+                raise EmptyMask(f"table {row}: seat {self.records['seat'][row]} of {self.game.name} has no legal action: a fault of the game's rules")
+
+    def _fault(self, row: int, action: int) -> Exception:
+        """The error for an action that table `row` does not take."""
+        if not 0 <= action < self.game.num_actions:
+            return UnknownAction(f"table {row}: action {action} is out of range; {self.game.name} has actions 0 to {self.game.num_actions - 1}")
+        allowed = listed(self.game.actions.legal(self._mask[row]), 40)
+        seat, name = int(self.records["seat"][row]), self.game.actions.names[action]
+        return IllegalAction(f"table {row}: seat {seat} may not take action {action} ({name}) now; legal: {allowed}")
+
+    def reset(self, seed: int | tuple[int, int] | None = None, rows: Any = None, *, deals: Any = None, options: dict[str, Any] | None = None) -> None:
+        """Deal anew, all tables or `rows`. With a seed as at the start; without, each table goes on to its own next game.
+
+        options: a set-up for every table dealt, as the game's `set_up` takes it (a position, or a deck).
+        """
+        chosen = self._all if rows is None else self._rows(rows)
+        if seed is None and deals is not None:
+            raise ValueError("deals need a seed")
+        before = self.records[chosen].copy() if options else None
+        if seed is not None:
+            word, first = seed_words(seed)
+            numbers = chosen + first if deals is None else np.asarray(deals)
+            if numbers.shape != chosen.shape:
+                raise ValueError(f"deals must be {chosen.size} whole numbers, one for each table, not of shape {numbers.shape}")
+            self._loops.seed_rows(self.records, chosen, np.ascontiguousarray(numbers, np.uint64), np.uint64(word))
+        else:
+            self._loops.advance_rows(self.records, chosen)
+        if options:
+            self._set_up(chosen, options, before)
+        told = (self.skip_forced, self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
+        loop = self._loops.refresh_rows if options else self._loops.reset_rows
+        self._run(lambda lo, hi: loop(self.records, chosen, lo, hi, *told), chosen.size)
+
+    def _set_up(self, rows: np.ndarray, options: dict[str, Any], before: Any) -> None:
+        try:
+            for row in rows:
+                self._loops.deal(self.records, row)
+                self.game.set_up(self.records, row, options)
+        except Exception:
+            self.records[rows] = before
+            raise
+
+    def restore(self, records: np.ndarray, rows: Any = None) -> None:
+        """Take positions (copied rows of `records`, or of `Game.from_bytes`) as the tables' own, and tell them anew.
+
+        A position of another variant, or number of players, than the table's is taken with its variant.
+        """
+        chosen = self._all if rows is None else self._rows(rows)
+        if records.dtype != self.game.dtype or records.shape != chosen.shape:
+            raise ValueError(f"records must be ({chosen.size},) of {self.game.name}'s dtype, not {records.shape}")
+        self.records[chosen] = records
+        told = (self.skip_forced, self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
+        self._run(lambda lo, hi: self._loops.refresh_rows(self.records, chosen, lo, hi, *told), chosen.size)
+
+    def _rows(self, rows: Any) -> np.ndarray:
+        chosen = np.asarray(rows)
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= self.num_tables)):
+            raise ValueError(f"rows must be indices from 0 to {self.num_tables - 1}, or {self.num_tables} booleans")
+        return np.ascontiguousarray(chosen, np.int64)
+
+    # -- what seats see, and search ------------------------------------------------------------------------------------
+
+    def observe(self, seats: Any, rows: Any = None, records: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """What the given seats (one for each row, on turn or not) know: (n, D). records: of these positions instead."""
+        source = self.records if records is None else records
+        chosen = np.arange(source.size) if rows is None else self._rows(rows)
+        viewers = np.ascontiguousarray(seats, np.int64)
+        if viewers.shape != chosen.shape or (viewers.size and (viewers.min() < 0 or (viewers >= source["players"][chosen]).any())):
+            raise ValueError(f"seats must be {chosen.size} seats, each below its table's number of players")
+        made = np.empty((chosen.size, self.game.layout.size), self.game.layout.dtype) if out is None else out
+        self._loops.observe_rows(source, chosen, viewers, made)
+        return made
+
+    def determinize(self, records: np.ndarray, seats: Any, seed: int) -> np.ndarray:
+        """Copies of positions in which all that seats[j] cannot see in records[j] is dealt again, uniformly among what is possible.
+
+        The copies' random streams are (seed, j): nothing of the true ones is left, so a search on them knows what its seat knows.
+        """
+        copies = records.copy()
+        viewers = np.ascontiguousarray(seats, np.int64)
+        if viewers.shape != copies.shape:
+            raise ValueError(f"seats must be {copies.size} seats")
+        self._loops.determinize_rows(copies, np.arange(copies.size), viewers, np.uint64(seed_words(seed)[0]))
+        return copies
