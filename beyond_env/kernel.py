@@ -42,7 +42,7 @@ from beyond_env.cards import (
     YIN,
 )
 from beyond_env.rules import BeyondRules
-from beyond_env.state import ACT, CHOOSE, MOST_REVEALED, PLACE, RECLAIM, RESCUE, REVEAL
+from beyond_env.state import ACT, CHOOSE, MOST_REVEALED, NO_KIND, PLACE, RECLAIM, RESCUE, REVEAL
 from tabletop.compiled import kernel
 from tabletop.stream import draw_below, shuffle
 
@@ -137,6 +137,7 @@ def leave_deck(s, place):
     last = np.int64(s["deck_size"]) - 1
     for p in range(place, last):
         s["deck"][p] = s["deck"][p + 1]
+    s["deck"][last] = NO_KIND  # nothing of the past stays: equal positions are equal bytes
     s["deck_size"] = last
     s["deck_counts"][kind] -= 1
     if s["known"] > 0:
@@ -486,9 +487,11 @@ def score(s, seat):
     points = np.int64(s["nian"][seat]) + np.int64(s["tokens"][seat])
     for spirit in range(NUM_SPIRITS):
         points += np.int64(s["enchantments"][seat, spirit]) * np.int64(s["options"][POINTS + spirit])
-    laid = np.int64(s["options"][SCORE_LAID_TOKENS])
     for kind in range(NUM_KINDS):
-        points += np.int64(s["pool"][seat, kind]) + np.int64(s["slots"][seat, kind]) + laid * np.int64(s["protected"][seat, kind])
+        points += np.int64(s["pool"][seat, kind]) + np.int64(s["slots"][seat, kind])
+    if s["options"][SCORE_LAID_TOKENS]:
+        for kind in range(NUM_KINDS):
+            points += np.int64(s["protected"][seat, kind])
     return points
 
 

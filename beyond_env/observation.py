@@ -94,7 +94,7 @@ def observe(records, i, seat, out):
     s = records[i]
     players = np.int64(s["players"])
     live = s["over"] == 0
-    for at in range(O_DECK):
+    for at in range(out.size):
         out[at] = 0
     if live:
         out[O_PHASE + s["phase"]] = 1
@@ -103,6 +103,19 @@ def observe(records, i, seat, out):
     out[O_FIRST + (players - seat) % players] = 1
     out[O_TRIGGERED] = s["triggered"]
     out[O_DEPLETIONS] = min(np.int64(s["depletions"]), 20)
+    observe_deck(s, live, out)
+    observe_turn(s, out)
+    out[O_CENTRE_NIAN] = s["centre_nian"]
+    out[O_SUPPLY] = s["supply"]
+    for k in range(players):
+        observe_seat(s, (seat + k) % players, k, out)
+    for j in range(NUM_OPTIONS):
+        out[O_OPTIONS + j] = s["options"][j]
+
+
+@kernel
+def observe_deck(s, live, out):
+    """The deck and the discard pile: parts deck_size to discard."""
     size = np.int64(s["deck_size"])
     out[O_DECK_SIZE] = size
     if size > 0:
@@ -114,24 +127,13 @@ def observe(records, i, seat, out):
             out[O_BUST_CHANCE] = bust_chance(s)
     for kind in range(NUM_KINDS):
         out[O_DECK + kind] = s["deck_counts"][kind]
+    for kind in range(NUM_KINDS):
         out[O_DISCARD + kind] = s["discard"][kind]
-    observe_turn(s, out)
-    out[O_CENTRE_NIAN] = s["centre_nian"]
-    out[O_SUPPLY] = s["supply"]
-    for k in range(SEATS):
-        if k < players:
-            observe_seat(s, (seat + k) % players, k, out)
-        else:
-            no_seat(k, out)
-    for j in range(NUM_OPTIONS):
-        out[O_OPTIONS + j] = s["options"][j]
 
 
 @kernel
 def observe_turn(s, out):
     """The cards revealed, collected, looked at: parts revealed to summoned_spirit."""
-    for at in range(O_REVEALED, O_CENTRE_NIAN):
-        out[at] = 0
     num_revealed = np.int64(s["num_revealed"])
     for j in range(num_revealed):
         kind = np.int64(s["revealed"][j])
@@ -146,45 +148,30 @@ def observe_turn(s, out):
     for at in range(s["deck_size"] - s["looked"], s["deck_size"]):
         out[O_LOOKED + np.int64(s["deck"][at])] += 1
     if s["summoned_spirit"] >= 0:
-        out[O_SUMMONED_SPIRIT + s["summoned_spirit"]] = 1
+        out[O_SUMMONED_SPIRIT + np.int64(s["summoned_spirit"])] = 1
+
+
+@kernel
+def copy_row(field, seat, out, at, size):
+    """Copy one seat's row of a per-seat field. (One short loop for each field: several copies in one loop run twice as long.)"""
+    for j in range(size):
+        out[at + j] = field[seat, j]
 
 
 @kernel
 def observe_seat(s, seat, k, out):
     """The parts of one seat, which stands k seats on from the observing one."""
-    at = k * NUM_KINDS
-    for kind in range(NUM_KINDS):
-        out[O_POOL + at + kind] = s["pool"][seat, kind]
-        out[O_PROTECTED + at + kind] = s["protected"][seat, kind]
-        out[O_SLOTS + at + kind] = s["slots"][seat, kind]
-        out[O_ENCHANTED + at + kind] = s["enchanted"][seat, kind]
-    at = k * NUM_SPIRITS
+    copy_row(s["pool"], seat, out, O_POOL + k * NUM_KINDS, NUM_KINDS)
+    copy_row(s["protected"], seat, out, O_PROTECTED + k * NUM_KINDS, NUM_KINDS)
+    copy_row(s["slots"], seat, out, O_SLOTS + k * NUM_KINDS, NUM_KINDS)
+    copy_row(s["enchanted"], seat, out, O_ENCHANTED + k * NUM_KINDS, NUM_KINDS)
+    copy_row(s["enchantments"], seat, out, O_ENCHANTMENTS + k * NUM_SPIRITS, NUM_SPIRITS)
+    copy_row(s["summoned"], seat, out, O_SUMMONED + k * NUM_SPIRITS, NUM_SPIRITS)
     for spirit in range(NUM_SPIRITS):
-        out[O_ENCHANTMENTS + at + spirit] = s["enchantments"][seat, spirit]
-        out[O_SUMMONED + at + spirit] = s["summoned"][seat, spirit]
         fitting = np.int64(0)
         for part in range(PARTS_BEGIN[spirit], PARTS_BEGIN[spirit + 1]):
             fitting += min(np.int64(s["pool"][seat, 2 * part]) + np.int64(s["pool"][seat, 2 * part + 1]), np.int64(NEEDED[part]))
-        out[O_PROGRESS + at + spirit] = fitting
+        out[O_PROGRESS + k * NUM_SPIRITS + spirit] = fitting
     out[O_NIAN + k] = s["nian"][seat]
     out[O_TOKENS + k] = s["tokens"][seat]
     out[O_POINTS + k] = min(score(s, seat), MOST_POINTS)
-
-
-@kernel
-def no_seat(k, out):
-    """Zeros for a seat that does not play."""
-    for kind in range(k * NUM_KINDS, (k + 1) * NUM_KINDS):
-        out[O_POOL + kind] = 0
-        out[O_PROTECTED + kind] = 0
-        out[O_SLOTS + kind] = 0
-        out[O_ENCHANTED + kind] = 0
-    for spirit in range(k * NUM_SPIRITS, (k + 1) * NUM_SPIRITS):
-        out[O_PROGRESS + spirit] = 0
-        out[O_ENCHANTMENTS + spirit] = 0
-        out[O_SUMMONED + spirit] = 0
-    out[O_NIAN + k] = 0
-    out[O_TOKENS + k] = 0
-    out[O_POINTS + k] = 0
-
-

@@ -33,7 +33,7 @@ STATE = record_dtype(
         ("triggered", np.int8),  # the end has been triggered: the round is finished
         ("depletions", np.int8),  # counted up to 100, for more do nothing
         # the deck and the piles
-        ("deck", np.int8, (NUM_CARDS,)),  # hidden: kinds from the bottom; the top card is deck[deck_size - 1]
+        ("deck", np.int8, (NUM_CARDS,)),  # hidden: kinds from the bottom; the top card is deck[deck_size - 1], -1 beyond
         ("deck_size", np.int8),
         ("deck_counts", np.int8, (NUM_KINDS,)),
         ("known", np.int8),  # number of cards on top of the deck whose kinds all players know
