@@ -5,11 +5,15 @@
 
     import tabletop
     tables = tabletop.Tables("beyond", num_tables=4096, num_players=2, seed=0)
+
+Importing the package registers the game with Gymnasium and PettingZoo (see `tabletop.registration`).
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import tabletop.registration  # noqa: F401  it registers all games
 
 __all__ = ["beyond_v0", "game"]
 

@@ -57,7 +57,7 @@ class Game:
     dtype: np.dtype
     actions: Actions
     layout: Layout
-    max_decisions: Callable[[Any, int], int]  # of its Rules and a number of players: declared bound on the length of a game (forced decisions counted)
+    max_decisions: Callable[[Any, int], int]  # of its Rules and a number of players: bound on a game's decisions, forced ones counted
     title: str = ""
 
     def module(self, name: str) -> ModuleType:
@@ -109,7 +109,7 @@ class Game:
     def configure(self, records: np.ndarray, rows: Any, variant: Variant, max_decisions: int | None = None) -> None:
         """Write a variant, and the length at which games are cut off, into rows of a record array."""
         records["players"][rows] = variant.players
-        records["options"][rows] = variant.rules.codes()
+        variant.rules.configure(records, rows)
         records["limit"][rows] = max_decisions if max_decisions is not None else self.max_decisions(variant.rules, variant.players)
 
     def new_record(self, variant: Variant, seed: int | tuple[int, int] | None = 0) -> np.ndarray:
@@ -180,8 +180,19 @@ class Game:
             return int(action)
         raise UnknownAction(f"{action!r} is not an action of {self.name}; actions are 0 to {len(self.actions) - 1}, or a name")
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self  # it holds nothing that changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _game_of, (self.package,)
+
     def __repr__(self) -> str:
         return f"<game {self.name}: {self.num_actions} actions, observation ({self.layout.size},) {self.layout.dtype}>"
+
+
+def _game_of(package: str) -> Game:
+    """The game of a package, by the name that each has it under: how pickles name games."""
+    return importlib.import_module(package).game
 
 
 def games() -> tuple[str, ...]:

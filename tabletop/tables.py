@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Tables:
         game: str | Game,
         num_tables: int,
         num_players: int | Sequence[int] | None = None,
-        rules: Rules | str | None | Sequence[Rules | str | None] = None,
+        rules: Rules | str | Sequence[Rules | str | None] | None = None,
         seed: int | tuple[int, int] | None = 0,
         *,
         skip_forced: bool = True,
@@ -88,10 +89,24 @@ class Tables:
         self.final_records = np.zeros(kept, self.game.dtype)
         self._all = np.arange(n)
         self._threads = min(threads, n)
-        self._pool = ThreadPoolExecutor(self._threads - 1, "tables") if self._threads > 1 else None
+        self._pool = self._new_pool()
         for variant in set(self.variants):
             self.game.configure(self.records, [i for i, v in enumerate(self.variants) if v == variant], variant, max_decisions)
         self.reset(seed, deals=deals)
+
+    def _new_pool(self) -> ThreadPoolExecutor | None:
+        return ThreadPoolExecutor(self._threads - 1, "tables") if self._threads > 1 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the compiled loops, the threads and the view of the mask: copies and pickles go on exactly as these tables."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "_pool", "action_mask")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._loops = self.game.loops
+        self._pool = self._new_pool()
+        self.action_mask = self._mask.view()
+        self.action_mask.flags.writeable = False
 
     def _variants(self, num_players: Any, rules: Any) -> tuple[Variant, ...]:
         """The variant of each table."""
@@ -125,7 +140,7 @@ class Tables:
         given = np.ascontiguousarray(given, np.int64)
         at = self._loops.first_fault(self.records, chosen, given, self._mask, self._mode)
         if at >= 0:
-            raise self._fault(int(chosen[at]), int(given[at]))
+            raise self.fault(int(chosen[at]), int(given[at]))
         if self._mode == 0 and (self.records["over"][chosen] != LIVE).all():
             raise StepAfterEnd(f"step after the end: {'the table is' if chosen.size == 1 else 'all tables are'} over; call reset()")
         self._advance(chosen, given)
@@ -142,21 +157,43 @@ class Tables:
             faults = [part(0, size)]
         else:
             cuts = [size * k // self._threads for k in range(self._threads + 1)]
-            waiting = [self._pool.submit(part, lo, hi) for lo, hi in zip(cuts[1:], cuts[2:], strict=False)]
+            waiting = [self._pool.submit(part, lo, hi) for lo, hi in pairwise(cuts[1:])]
             faults = [part(cuts[0], cuts[1]), *(w.result() for w in waiting)]
         for row in faults:
-            if row >= 0:
-                raise EmptyMask(f"table {row}: seat {self.records['seat'][row]} of {self.game.name} has no legal action: a fault of the game's rules")
+            self.check_row(row)
 
-    def _fault(self, row: int, action: int) -> Exception:
+    def one_step(self, row: np.ndarray, action: np.ndarray) -> tuple[Any, tuple[Any, ...]]:
+        """The compiled step and its arguments, to step one table at least cost: the table row[0] by action[0], known to be legal.
+
+        row, action: (1,) int64, kept and read at every call. Give what the step returns to `check_row`.
+        """
+        told = (self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
+        arguments = (self.records, row, action, 0, 1, self._mode, self.skip_forced, *told, self.final_observation, self.final_records)
+        return self._loops.step_rows, arguments
+
+    def check_row(self, row: int) -> None:
+        """EmptyMask if a compiled loop returned a row that is at fault."""
+        if row >= 0:
+            seat = self.records["seat"][row]
+            raise EmptyMask(f"table {row}: seat {seat} of {self.game.name} has no legal action: a fault of the game's rules")
+
+    def fault(self, row: int, action: int) -> Exception:
         """The error for an action that table `row` does not take."""
-        if not 0 <= action < self.game.num_actions:
-            return UnknownAction(f"table {row}: action {action} is out of range; {self.game.name} has actions 0 to {self.game.num_actions - 1}")
+        last = self.game.num_actions - 1
+        if not 0 <= action <= last:
+            return UnknownAction(f"table {row}: action {action} is out of range; {self.game.name} has actions 0 to {last}")
         allowed = listed(self.game.actions.legal(self._mask[row]), 40)
         seat, name = int(self.records["seat"][row]), self.game.actions.names[action]
         return IllegalAction(f"table {row}: seat {seat} may not take action {action} ({name}) now; legal: {allowed}")
 
-    def reset(self, seed: int | tuple[int, int] | None = None, rows: Any = None, *, deals: Any = None, options: dict[str, Any] | None = None) -> None:
+    def reset(
+        self,
+        seed: int | tuple[int, int] | None = None,
+        rows: Any = None,
+        *,
+        deals: Any = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
         """Deal anew, all tables or `rows`. With a seed as at the start; without, each table goes on to its own next game.
 
         options: a set-up for every table dealt, as the game's `set_up` takes it (a position, or a deck).
