@@ -76,8 +76,15 @@ def text(record: Any, seat: int | None = None) -> str:
     if seat is not None:
         lines.append(f"{SEEN_BY}{seat} knows")
     for name, value in _fields(r, seat):
-        lines += textwrap.wrap(f"{name}: {value}", WIDTH, subsequent_indent="    ", break_long_words=False)
+        lines += _wrapped(f"{name}: {value}")
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line, cut into several at commas where it is too long."""
+    whole_items = line.replace(" ", "\0").replace(",\0", ", ")
+    lines = textwrap.wrap(whole_items, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [part.replace("\0", " ") for part in lines]
 
 
 def _fields(r: Any, seat: int | None) -> Iterator[tuple[str, str]]:
@@ -208,7 +215,7 @@ def _lines(text: str) -> tuple[Variant, list[Line]]:
             name, _, value = line.partition(":")
             found.append([number, name.strip(), value.strip()])
         elif found:
-            found[-1][2] += (" " if found[-1][2].endswith(",") else ", ") + line
+            found[-1][2] += " " + line
         else:
             raise SetupError(f"line {number}: {line!r} is not of the form name: value")
     if variant is None:

@@ -29,6 +29,8 @@ def record_dtype(rules: type[Rules], fields: list[tuple[Any, ...]]) -> np.dtype:
     stream: the random stream (hidden from all seats); decisions: actions applied so far, forced ones too; limit: the number of
     them at which the kit cuts the game off; players; seat: the seat to act, -1 when over; over: 0 live, 1 terminated, 2
     truncated; won: 1 for each winner, set by the game's `apply` when it ends; options: codes of the rules.
+    The fields lie by size and `unused` (zeros) fills the end, so that there are no gaps: numpy copies records without the bytes
+    in gaps, and equal positions would not be equal bytes.
     """
     header: list[tuple[Any, ...]] = [
         ("stream", np.uint64, (2,)),
@@ -40,7 +42,10 @@ def record_dtype(rules: type[Rules], fields: list[tuple[Any, ...]]) -> np.dtype:
         ("won", np.int8, (rules.max_players,)),
         ("options", np.int16, (len(rules.names()),)),
     ]
-    return np.dtype(header + fields, align=True)
+    by_size = sorted(header + fields, key=lambda field: -np.dtype(field[1]).itemsize)
+    bare = np.dtype(by_size).itemsize
+    full = np.dtype(by_size, align=True).itemsize
+    return np.dtype([*by_size, ("unused", np.int8, (full - bare,))] if full > bare else by_size, align=True)
 
 
 @dataclass(frozen=True, eq=False)
