@@ -9,9 +9,25 @@ from __future__ import annotations
 import dataclasses
 import re
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from tabletop.errors import RulesError, listed
+
+
+class Texts(Protocol):
+    """The values of an option that is neither bool nor a whole number (a file, say): written as text, kept in records as a code.
+
+    str(value) is the value's canonical text, without comma or parenthesis; str(texts) says what is allowed.
+    """
+
+    def read(self, given: Any) -> Any:
+        """The value of a text, or a value itself; RulesError otherwise."""
+
+    def code(self, value: Any) -> int:
+        """The value's int16 code."""
+
+    def value(self, code: int) -> Any:
+        """Inverse of `code`; RulesError if this process does not know the value."""
 
 
 @dataclass(frozen=True)
@@ -23,16 +39,30 @@ class Allowed:
     is_bool: bool
     none: int | None
     doc: str
+    texts: Texts | None = None
 
     def __str__(self) -> str:
         if self.is_bool:
             return "true or false"
-        return f"{self.low} to {self.high}" + (" or none" if self.none is not None else "")
+        values = str(self.texts) if self.texts is not None else f"{self.low} to {self.high}"
+        return values + (" or none" if self.none is not None else "")
+
+    def code(self, value: Any) -> int:
+        """A value as it stands in a record's `options`."""
+        if value is None and self.none is not None:
+            return self.none
+        return int(value) if self.texts is None else self.texts.code(value)
+
+    def value(self, code: int) -> Any:
+        """Inverse of `code`."""
+        if self.none is not None and code == self.none:
+            return None
+        return bool(code) if self.is_bool else int(code) if self.texts is None else self.texts.value(int(code))
 
 
-def option(default: Any, doc: str, low: int = 0, high: int = 1, none: int | None = None) -> Any:
-    """Declare an option. Whole numbers take low and high (both included); `none` allows None and gives its code."""
-    allowed = Allowed(low, high, isinstance(default, bool), none, doc)
+def option(default: Any, doc: str, low: int = 0, high: int = 1, none: int | None = None, texts: Texts | None = None) -> Any:
+    """Declare an option. Whole numbers take low and high (both included), others `texts`; `none` allows None and gives its code."""
+    allowed = Allowed(low, high, isinstance(default, bool), none, doc, texts)
     return field(default=default, metadata={"allowed": allowed})
 
 
@@ -56,6 +86,9 @@ class Rules:
                 good = isinstance(value, bool)
             elif value is None:
                 good = allowed.none is not None
+            elif allowed.texts is not None:
+                object.__setattr__(self, name, allowed.texts.read(value))
+                good = True
             else:
                 good = isinstance(value, int) and not isinstance(value, bool) and allowed.low <= value <= allowed.high
             if not good:
@@ -86,16 +119,16 @@ class Rules:
 
     def codes(self) -> list[int]:
         """The options as whole numbers, in order, as they stand in a record's `options`."""
-        return [a.none if (v := getattr(self, n)) is None and a.none is not None else int(v) for n, a in self.allowed().items()]
+        return [allowed.code(getattr(self, name)) for name, allowed in self.allowed().items()]
+
+    def configure(self, records: Any, rows: Any) -> None:
+        """Write the options into rows of a record array. Overridden by games whose records hold more of them than their codes."""
+        records["options"][rows] = self.codes()
 
     @classmethod
     def from_codes(cls, codes: Any) -> Self:
         """Inverse of `codes`."""
-        values = {
-            name: bool(code) if a.is_bool else None if a.none is not None and code == a.none else int(code)
-            for (name, a), code in zip(cls.allowed().items(), codes, strict=True)
-        }
-        return cls(**values)
+        return cls(**{name: allowed.value(code) for (name, allowed), code in zip(cls.allowed().items(), codes, strict=True)})
 
     def changed(self) -> dict[str, Any]:
         """The options that differ from their defaults."""
@@ -135,10 +168,12 @@ class Rules:
         word = value.lower()
         if allowed.is_bool and word in ("true", "false"):
             return word == "true"
-        if not allowed.is_bool and re.fullmatch(r"-?\d+", word):
-            return int(word)
         if word == "none" and allowed.none is not None:
             return None
+        if allowed.texts is not None:
+            return allowed.texts.read(value)
+        if not allowed.is_bool and re.fullmatch(r"-?\d+", word):
+            return int(word)
         raise RulesError(f"{cls.game} rules: {name}={value} is not allowed; {name} is {allowed}")
 
 
