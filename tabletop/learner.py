@@ -45,11 +45,12 @@ class LearnerTables:
         function of that kind, asked for each other seat at the start of a game; None: uniformly random players.
     learner_seat: "random" (drawn anew for each game), a seat, or a sequence with one seat for each table.
     num_players, rules, seed, deals, skip_forced, autoreset, max_decisions, threads: as for `Tables`.
-    illegal: "raise" refuses a learner's illegal action before anything changes; "lose" ends that game at once, reward -1.
+    illegal: "raise" refuses a learner's illegal action before anything changes; "lose" ends that game at once: the learner
+        loses it, reward -1, and the record says that the others won. What is no action at all is an UnknownAction in any case.
 
     Reproducible: the same seed, agents and actions give the same games. Table i plays the deals of (seed, i) and draws seats and
-    opponents from its own generator, whatever the size of the batch. Agents act on many rows at once, with one generator
-    for all (`agent_rng`): so a table plays the same game in a batch as alone if its opponents do not use their `rng`.
+    opponents from a generator of that same pair, whatever the size of the batch. Agents act on many rows at once, with one generator
+    for all (`agent_rng`): so a table plays the same games in a batch as alone if its opponents do not use their `rng`.
     """
 
     def __init__(
@@ -71,9 +72,10 @@ class LearnerTables:
     ) -> None:
         if illegal not in ILLEGAL:
             raise ValueError(f"illegal must be one of {listed(ILLEGAL)}, not {illegal!r}")
+        numbers = seed_words(seed)
         # The tables never reset themselves: when a game ends, its learner's reward and last view are read first.
         options: dict[str, Any] = {"skip_forced": skip_forced, "max_decisions": max_decisions, "threads": threads, "deals": deals}
-        self.tables = Tables(game, num_tables, num_players, rules, seed_words(seed), autoreset="disabled", **options)
+        self.tables = Tables(game, num_tables, num_players, rules, numbers, autoreset="disabled", **options)
         if autoreset not in ("next_step", "same_step", "disabled"):
             raise ValueError(f"autoreset must be next_step, same_step or disabled, not {autoreset!r}")
         self.game, self.num_tables = self.tables.game, self.tables.num_tables
@@ -99,9 +101,9 @@ class LearnerTables:
         self._roster = Roster((self._agent_at, self._final_at))
         self._all = np.arange(n)
         self._set_up: dict[str, Any] | None = None
-        self._generators: list[np.random.Generator] = []
+        self._generators: list[Any] = [None] * n
         self.agent_rng = np.random.default_rng(0)
-        self.reset(seed, deals=deals)
+        self.reset(numbers, deals=deals)
 
     @property
     def observation(self) -> np.ndarray:
@@ -133,7 +135,7 @@ class LearnerTables:
         numbers = None if seed is None else seed_words(seed)
         self.tables.reset(numbers, None if rows is None else chosen, deals=deals, options=options)
         if numbers is not None:
-            self._seed(chosen, *numbers, whole=rows is None)
+            self._seed(chosen, *numbers, deals, whole=rows is None)
         for array in (self.reward, self.terminated, self.truncated, self.illegal):
             array[chosen] = 0
         self._set_up = options
@@ -143,15 +145,17 @@ class LearnerTables:
         finally:
             self._set_up = None
 
-    def _seed(self, rows: np.ndarray, word: int, first: int, whole: bool) -> None:
-        """Generators of seats and opponents for `rows`; with the whole batch, also that of the agents' choices."""
-        made = [np.random.Generator(np.random.PCG64(np.random.SeedSequence(word, spawn_key=(first + int(row),)))) for row in rows]
+    def _seed(self, rows: np.ndarray, word: int, first: int, deals: Any, whole: bool) -> None:
+        """Generators of seats and opponents for `rows`; with the whole batch, also that of the agents' choices.
+
+        The one of the agents' choices is `numpy.random.default_rng(seed)`, as Gymnasium's `np_random` is, unless the batch is a
+        part of a larger one, which begins with another row than 0.
+        """
+        numbers = rows + first if deals is None else np.asarray(deals)
+        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+            self._generators[row] = np.random.Generator(np.random.PCG64(np.random.SeedSequence(word, spawn_key=(number,))))
         if whole:
-            self._generators = made
             self.agent_rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(word, spawn_key=(first, 1) if first else ())))
-        else:
-            for row, generator in zip(rows, made, strict=True):
-                self._generators[row] = generator
 
     def step(self, actions: Any) -> None:
         """Take one decision of the learner at every table, then play until it is to decide again or the game is over.
@@ -167,8 +171,11 @@ class LearnerTables:
         rows = np.flatnonzero(~self.over) if waiting.size else self._all
         if self.autoreset == "disabled" and not rows.size:
             raise StepAfterEnd("step after the end: all tables are over; call reset()")
-        illegal = self._illegal(rows, given[rows]) if self.illegal_policy == "lose" else np.zeros(rows.size, np.bool_)
-        lost, played = rows[illegal], rows[~illegal]
+        lost, played = rows[:0], rows
+        if self.illegal_policy == "lose" and (illegal := self._illegal(rows, given[rows])).any():
+            lost, played = rows[illegal], rows[~illegal]
+            for row in lost.tolist():
+                self.game.action(int(given[row]))  # what is no action at all is refused, not lost by
         if played.size:
             self.tables.step(given[played], played)
         for array in (self.reward, self.terminated, self.truncated, self.illegal):
