@@ -61,6 +61,9 @@ STATE = record_dtype(
     ],
 )
 
+#: Fields that not every seat sees; each seat sees what `observation` tells it of them. (The stream is hidden in every game.)
+HIDDEN = ("deck",)
+
 #: Set-ups that `reset(options=…)` takes, besides `record` and `text`
 SET_UP = {"deck": "kinds from the top of the deck, by name; cards not named lie shuffled under them"}
 

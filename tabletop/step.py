@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tabletop.compiled import kernel
-from tabletop.stream import next_game, seed_stream
+from tabletop.stream import next_game, seed_guess, seed_stream
 
 LIVE, TERMINATED, TRUNCATED = 0, 1, 2
 DISABLED, NEXT_STEP, SAME_STEP = 0, 1, 2
@@ -221,9 +221,9 @@ def observe_rows(records, rows, seats, observation):
 
 @kernel
 def determinize_rows(records, rows, seats, seed):
-    """Deal again what seats[j] cannot see in rows[j]; each row gets the stream (seed, j) first, so nothing of the old one is left."""
+    """Deal again what seats[j] cannot see in rows[j]; each row gets the stream of (seed, j) first, so nothing of the old one is left."""
     for j in range(rows.size):
-        seed_stream(records[rows[j]]["stream"], seed, np.uint64(j))
+        seed_guess(records[rows[j]]["stream"], seed, np.uint64(j))
         determinize(records, rows[j], np.int64(seats[j]))
 
 

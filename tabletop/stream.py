@@ -24,6 +24,7 @@ ONE = np.uint64(1)
 DRAWS = np.uint64(0)  # the last counter word tells apart what a key is used for
 NEXT_GAME = np.uint64(1)
 SEEDING = np.uint64(2)
+GUESSING = np.uint64(3)
 
 
 @kernel
@@ -48,6 +49,13 @@ def philox(key, counter, purpose):
 def seed_stream(stream, seed, row):
     """Start the stream of (seed, row); both np.uint64."""
     stream[0] = philox(seed, row, SEEDING)
+    stream[1] = np.uint64(0)
+
+
+@kernel
+def seed_guess(stream, seed, row):
+    """Start the stream of a determinized position: that of no game, whatever the games' seeds are."""
+    stream[0] = philox(seed, row, GUESSING)
     stream[1] = np.uint64(0)
 
 
