@@ -93,7 +93,7 @@ class LearnerVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self.learner.reset(seed[row], np.array([row]), deals=None if seed[row] is None else np.zeros(1, np.int64), options=options)
         if seed is not None:
             self._np_random = self.learner.agent_rng
-        return self._kept(self.learner.observation), self._infos(rows)
+        return self._kept(self.learner.observation), self._infos()
 
     def _reset_rows(self, mask: Any) -> np.ndarray:
         """The rows that a reset_mask chooses."""
@@ -124,14 +124,10 @@ class LearnerVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         told = (learner.reward, learner.terminated, learner.truncated)
         return self._kept(learner.observation), *(self._kept(array) for array in told), infos  # type: ignore[return-value]
 
-    def _infos(self, rows: np.ndarray | None = None) -> dict[str, Any]:
-        """What the infos say of every row, or of `rows` only."""
+    def _infos(self) -> dict[str, Any]:
+        """What the infos say of every row: also of rows that a partial reset left alone, for their masks are still needed."""
         mask, seats = self._kept(self.learner.action_mask), self.learner.seat.astype(np.int64)
-        told = self._everywhere.copy()
-        if rows is not None and rows.size < self.num_envs:
-            told[:] = False
-            told[rows] = True
-        return {"action_mask": mask, "_action_mask": told, "seat": seats, "_seat": told.copy()}
+        return {"action_mask": mask, "_action_mask": self._everywhere.copy(), "seat": seats, "_seat": self._everywhere.copy()}
 
     def _tell_ends(self, infos: dict[str, Any], ended: np.ndarray) -> None:
         """Add to infos what the rows that ended would have told, had they not been dealt anew."""
