@@ -53,7 +53,8 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         max_decisions: int | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode must be None, human or ansi, not {render_mode!r}")
+            # a TypeError, for on that Stable-Baselines3, which asks for rgb_array first, tries again without a mode
+            raise TypeError(f"render_mode must be None, human or ansi, not {render_mode!r}")
         self.learner = LearnerTables(
             game, 1, num_players, rules, None, opponents=opponents, learner_seat=learner_seat,
             autoreset="disabled", illegal="lose", skip_forced=skip_forced, max_decisions=max_decisions,

@@ -54,7 +54,7 @@ class LearnerVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         threads: int = 1,
     ) -> None:
         if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode of many tables must be None or ansi, not {render_mode!r}")
+            raise TypeError(f"render_mode of many tables must be None or ansi, not {render_mode!r}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.learner = LearnerTables(
             game, num_envs, num_players, rules, None, opponents=opponents, learner_seat=learner_seat, illegal=illegal,

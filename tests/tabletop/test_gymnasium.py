@@ -141,7 +141,7 @@ def test_rendering(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     first = capsys.readouterr().out
     env.step(int(env.action_masks().argmax()))
     assert first and capsys.readouterr().out not in ("", first)
-    with pytest.raises(ValueError, match="render_mode"):
+    with pytest.raises(TypeError, match="render_mode"):
         SingleAgentEnv(game, render_mode="rgb_array")
     many = LearnerVectorEnv(game, 2, render_mode="ansi")
     many.reset(seed=0)
@@ -234,5 +234,5 @@ def test_options_of_a_batch(game: str) -> None:
             env.reset(options={"reset_mask": mask})
     with pytest.raises(ValueError, match="seed"):
         env.reset(seed=[1, 2, 3])
-    with pytest.raises(ValueError, match="render_mode"):
+    with pytest.raises(TypeError, match="render_mode"):
         LearnerVectorEnv(game, 2, render_mode="human")

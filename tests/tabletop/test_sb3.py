@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -13,10 +14,12 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecNormalize
 
 import tabletop
+import tabletop.registration
 from tabletop.errors import IllegalAction
 from tabletop.learner import LearnerTables
 from tabletop.sampling import random_actions
@@ -118,6 +121,18 @@ def test_maskable_ppo_trains_and_plays_by_the_masks(game: str) -> None:
     assert len(model.ep_info_buffer) > 5 and all(-1 <= info["r"] <= 1 for info in model.ep_info_buffer)
     rewards, lengths = evaluate_policy(model, LearnerVecEnv(game, 8, 2, seed=2), n_eval_episodes=12, return_episode_rewards=True)
     assert len(rewards) == 12 and min(lengths) > 0 and set(rewards) <= {-1.0, 0.0, 1.0}
+
+
+def test_sb3s_own_wrapping_of_the_gymnasium_id(game: str) -> None:
+    """`make_vec_env` first asks for pictures, and goes on without where there are none."""
+    (name,) = (name for name, spec in gymnasium.registry.items() if spec.kwargs.get("game") == game)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*render_mode", UserWarning)
+        env = make_vec_env(name, 2, env_kwargs={"num_players": 3})
+    env.reset()
+    masks = get_action_masks(env)
+    assert masks.shape == (2, tabletop.game(game).num_actions) and masks.dtype == np.bool_
+    env.step(masks.argmax(1))
 
 
 def test_ppo_without_masks_loses_by_illegal_actions(game: str) -> None:
