@@ -6,7 +6,7 @@ Stable-Baselines3 view, training and evaluation all stand on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -308,3 +308,48 @@ class LearnerTables:
         if (seats < 0).any() or (seats >= self._players).any():
             raise RulesError(f"learner_seat must be below the number of players ({self._players.min()}), not {learner_seat!r}")
         return np.broadcast_to(seats, (self.num_tables,))
+
+    # -- stopping and going on -----------------------------------------------------------------------------------------
+
+    _KEPT = ("reward", "terminated", "truncated", "illegal", "over", "seat", "final_seat", "never_asked", "_asked", "_redeals", "_agent_at")
+    _OF_TABLES = ("_mask", "observation", "seat", "rewards", "earned", "terminated", "truncated")
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Everything that going on from here depends on, between two steps: arrays, and a value for JSON that names the agents at
+        the tables. (What `final_…` tells of games that ended is not in it.)"""
+        arrays = {f"learner.{name}": getattr(self, name).copy() for name in self._KEPT}
+        arrays |= {f"tables.{name}": getattr(self.tables, name).copy() for name in self._OF_TABLES}
+        arrays["records"] = np.frombuffer(self.tables.records.tobytes(), np.uint8).copy()
+        used = sorted({int(at) for at in np.unique(self._agent_at) if at >= 0})
+        return arrays, {
+            "variants": [str(v) for v in self.variants],
+            "agents": {str(at): name_of(self._roster.agents[at]) for at in used},
+            "agent_rng": self.agent_rng.bit_generator.state,
+            "generators": [g.bit_generator.state for g in self._generators],
+        }
+
+    def restore_state(self, arrays: dict[str, np.ndarray], told: dict[str, Any], agent_of: Callable[[str], Agent]) -> None:
+        """Go on from a `state` of tables made in the same way; agent_of(name) gives the agents that were at them."""
+        if told["variants"] != [str(v) for v in self.variants]:
+            raise SetupError("the state is of tables of other variants, or of another number of tables")
+        for name in self._KEPT:
+            getattr(self, name)[:] = arrays[f"learner.{name}"]
+        for name in self._OF_TABLES:
+            getattr(self.tables, name)[:] = arrays[f"tables.{name}"]
+        self.tables.records[:] = np.frombuffer(arrays["records"].tobytes(), self.game.dtype)
+        self._final_at[:] = -1
+        self._roster.agents = [_Gone() for _ in range(max((int(at) for at in told["agents"]), default=-1) + 1)]
+        for at, name in told["agents"].items():
+            self._roster.agents[int(at)] = agent_of(name)
+        self.agent_rng.bit_generator.state = told["agent_rng"]
+        for generator, state in zip(self._generators, told["generators"], strict=True):
+            generator.bit_generator.state = state
+
+
+class _Gone:
+    """Holds the place of an agent that no table refers to any more."""
+
+    name = "gone"
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        raise AssertionError("no table refers to this agent")

@@ -1,0 +1,44 @@
+"""Agents by name, for a game: `random`, `heuristic`, `policy:PATH`."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from agents.random_agent import RandomAgent
+from tabletop.agent import Agent
+from tabletop.registry import Game
+from tabletop.rules import Variant
+
+
+class UnknownAgent(ValueError):
+    """There is no agent of that name."""
+
+
+def heuristic(game: Game) -> Agent | None:
+    """The game's heuristic: `HEURISTIC` of the module agents.<game>_heuristic, if there is one."""
+    try:
+        module = importlib.import_module(f"agents.{game.name}_heuristic")
+    except ModuleNotFoundError as error:
+        if error.name != f"agents.{game.name}_heuristic":
+            raise
+        return None
+    return module.HEURISTIC()
+
+
+def baselines(game: Game) -> list[Agent]:
+    """The players of a game that need no training, weakest first."""
+    found = heuristic(game)
+    return [RandomAgent(), *([found] if found else [])]
+
+
+def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bool = False) -> Agent:
+    """The agent of that name; UnknownAgent lists what there is. variant: what a policy must have been trained for."""
+    if name.startswith("policy:"):
+        from agents.policy import PolicyAgent
+
+        return PolicyAgent.load(Path(name.removeprefix("policy:")), variant, any_variant)
+    known = {a.name: a for a in baselines(game)}
+    if name not in known:
+        raise UnknownAgent(f"no agent of {game.name} is called {name!r}; there are {', '.join(known)}, policy:PATH")
+    return known[name]

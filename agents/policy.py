@@ -1,0 +1,163 @@
+"""A learned policy: its network, its files, and the agent that plays it.
+
+Files: a folder with `policy.safetensors` (weights) and `policy.json` (what they belong to: game, variants, versions, network, seeds).
+Neither runs code when it is loaded. torch is imported when a policy is made, not before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tabletop
+from tabletop.errors import CheckpointError, RulesError, listed
+from tabletop.registry import Game
+from tabletop.rules import Variant
+from tabletop.sampling import check_masks
+
+FORMAT = 1
+WEIGHTS_FILE = "policy.safetensors"
+CARD_FILE = "policy.json"
+DEFAULT_NETWORK = {"hidden": [256, 256], "channels": [32, 32]}
+
+
+def interface(game: Game) -> str:
+    """Digest of what a network of this game reads and answers: the observation's layout and the actions' names."""
+    parts = [(p.name, p.shape, p.typical or p.high) for p in game.layout.parts.values()]
+    return hashlib.sha256(repr((parts, game.actions.names)).encode()).hexdigest()[:16]
+
+
+def make_network(game: Game, network: dict[str, Any] | None = None) -> Any:
+    """An untrained torch network: observation (n, D) -> logits (n, A), values (n,).
+
+    Entries are scaled by the layout. Parts of three axes (planes, rows, columns) go through 3 x 3 convolutions of the given
+    channels; all else, and what the convolutions give, through layers of the `hidden` sizes.
+    """
+    from agents.network import PolicyNetwork
+
+    return PolicyNetwork(game, network or DEFAULT_NETWORK)
+
+
+class PolicyAgent:
+    """Plays by a network. greedy: the likeliest action; otherwise actions are drawn by their probabilities."""
+
+    def __init__(self, game: Game, network: Any, name: str = "policy", greedy: bool = True) -> None:
+        self.game, self.network, self.name, self.greedy = game, network, name, greedy
+        self.network.eval()
+
+    def logits(self, observation: np.ndarray, action_mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Masked logits (n, A) float32 (-inf for what is not legal) and values (n,) in the rewards' units, for n decisions."""
+        import torch
+
+        check_masks(action_mask)
+        with torch.inference_mode():
+            logits, values = self.network(torch.from_numpy(np.ascontiguousarray(observation)))
+        masked = np.where(np.asarray(action_mask, np.bool_), logits.numpy(), -np.inf)
+        return masked, values.numpy()
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Actions (n,) for observation (n, D) and mask (n, A); EmptyMask if a row allows nothing."""
+        masked, _ = self.logits(observation, action_mask)
+        if not self.greedy:
+            masked = masked + rng.gumbel(size=masked.shape)
+        return masked.argmax(axis=1)
+
+    @classmethod
+    def load(cls, path: str | Path, variant: Variant | None = None, any_variant: bool = False, greedy: bool = True) -> PolicyAgent:
+        """The agent of a checkpoint folder (or of a run folder: its latest checkpoint).
+
+        variant: refuse a policy that was not trained for it, unless any_variant. CheckpointError says what is wrong.
+        """
+        folder = find_policy(path)
+        card = read_card(folder)
+        game = tabletop.game(card["game"])
+        if card["interface"] != interface(game):
+            raise CheckpointError(f"{folder} is a policy of another version of {game.name}: its observation or actions have changed")
+        if variant is not None and not any_variant and str(variant) not in card["variants"]:
+            raise CheckpointError(f"{folder} was trained for {listed(card['variants'])}, not for {variant}")
+        network = make_network(game, card["network"])
+        load_weights(folder / WEIGHTS_FILE, network)
+        return cls(game, network, name=f"policy:{folder.parent.name if folder.name.startswith('step') else folder.name}", greedy=greedy)
+
+
+def find_policy(path: str | Path) -> Path:
+    """The folder of a policy: `path` itself, its `policy` folder, or what its `latest` file names."""
+    folder = Path(path)
+    if (folder / CARD_FILE).is_file():
+        return folder
+    latest = folder / "latest.json"
+    if latest.is_file():
+        try:
+            named = folder / str(json.loads(latest.read_text())["checkpoint"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{latest} is damaged: {error}") from None
+        if (named / CARD_FILE).is_file():
+            return named
+    raise CheckpointError(f"{folder} has no policy: there is neither {CARD_FILE} nor a latest.json that names a folder with one")
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """What stands in a checkpoint's policy.json, checked."""
+    try:
+        card = json.loads((folder / CARD_FILE).read_text())
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{folder / CARD_FILE} cannot be read: {str(error).splitlines()[0]}") from None
+    needed = ("format", "game", "variants", "interface", "network")
+    if not isinstance(card, dict) or any(key not in card for key in needed):
+        raise CheckpointError(f"{folder / CARD_FILE} is damaged: it must have {listed(needed)}")
+    if card["format"] != FORMAT:
+        raise CheckpointError(f"{folder} has checkpoint format {card['format']}; this version reads {FORMAT}")
+    if card["game"] not in tabletop.games():
+        raise CheckpointError(f"{folder} is a policy of {card['game']!r}; games here are {listed(tabletop.games())}")
+    return card
+
+
+def make_card(game: Game, variants: Sequence[Variant], network: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What is written into policy.json."""
+    from importlib.metadata import version
+
+    versions = {name: version(name) for name in ("beyond-away", "numpy", "torch")}
+    return {
+        "format": FORMAT,
+        "game": game.name,
+        "variants": [str(v) for v in variants],
+        "interface": interface(game),
+        "network": network,
+        "versions": versions,
+        **more,
+    }
+
+
+def variants_of(card: dict[str, Any], game: Game) -> list[Variant]:
+    """The variants that a card names."""
+    try:
+        return [game.variant(text) for text in card["variants"]]
+    except RulesError as error:
+        raise CheckpointError(f"the checkpoint's variants are not of this version: {error}") from None
+
+
+def save_weights(path: Path, network: Any) -> None:
+    """Write a network's weights as safetensors."""
+    from safetensors.torch import save_file
+
+    save_file({name: value.contiguous() for name, value in network.state_dict().items()}, path)
+
+
+def load_weights(path: Path, network: Any) -> None:
+    """Read weights into a network of the same shape; CheckpointError if they are damaged or of another shape."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        weights = load_file(path)
+    except (OSError, SafetensorError, ValueError) as error:
+        raise CheckpointError(f"{path} cannot be read (truncated or damaged): {str(error).splitlines()[0]}") from None
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise CheckpointError(f"{path} does not fit the network its policy.json describes: {' '.join(str(error).split())[:200]}") from None

@@ -1,0 +1,148 @@
+"""Checkpoints of a training run: everything that going on depends on, so that a resumed run is the uninterrupted one.
+
+A checkpoint is a folder that appears by a rename: the policy's two files (see agents.policy), and `trainer.safetensors` with
+`trainer.json`: optimizer, generators, games under way, opponents, counters. No pickle anywhere. `latest.json` names the newest.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy, interface, load_weights, read_card, save_weights
+from tabletop.errors import CheckpointError
+from training.files import write_folder, write_json
+
+if TYPE_CHECKING:
+    from training.ppo import Trainer
+
+TRAINER_FILE = "trainer.safetensors"
+TRAINER_CARD = "trainer.json"
+KEPT = 2
+
+
+@dataclass
+class State:
+    """A checkpoint as read: its folder, the policy's card, the trainer's values and tensors."""
+
+    folder: Path
+    card: dict[str, Any]
+    told: dict[str, Any]
+    tensors: dict[str, torch.Tensor]
+
+
+def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
+    """Write a checkpoint of the trainer into the run's folder, point `latest.json` to it, and drop all but the newest two."""
+    tensors: dict[str, torch.Tensor] = {}
+    told = {
+        "decisions": trainer.decisions,
+        "imitated": trainer.imitated,
+        "games": trainer.games,
+        "elapsed": trainer.elapsed(),
+        "phase": trainer.phase,
+        "metrics": trainer.metrics,
+        "play": _play_state(trainer, tensors) if trainer.model is not None else None,
+    }
+    folder = run / "checkpoints"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"step-{trainer.decisions:012d}"
+
+    def fill(target: Path) -> None:
+        save_weights(target / WEIGHTS_FILE, trainer.network)
+        (target / CARD_FILE).write_text(json.dumps(card, indent=1) + "\n")
+        save_file(tensors, target / TRAINER_FILE)
+        (target / TRAINER_CARD).write_text(json.dumps(told) + "\n")
+
+    write_folder(path, fill)
+    write_json(run / "latest.json", {"checkpoint": f"checkpoints/{path.name}"})
+    others = sorted(p for p in folder.iterdir() if p.is_dir() and p.name.startswith("step-") and p != path)
+    for old in others[: max(len(others) - (KEPT - 1), 0)]:
+        shutil.rmtree(old, ignore_errors=True)
+    return path
+
+
+def _play_state(trainer: Trainer, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """The state of PPO and its games; arrays go into `tensors`, the rest is returned for JSON."""
+    model, env = trainer.model, trainer.env
+    assert model is not None and env is not None
+    arrays, learner = env.learner.state()
+    for name, array in arrays.items():
+        tensors[f"env.{name}"] = torch.from_numpy(np.ascontiguousarray(array))
+    for index, values in model.policy.optimizer.state_dict()["state"].items():
+        for name, value in values.items():
+            tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value).clone()
+    kind, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002  (Stable-Baselines3 draws from it)
+    tensors["numpy.keys"] = torch.from_numpy(np.asarray(keys).astype(np.int64))
+    tensors["torch.rng"] = torch.get_rng_state()
+    tensors["episode_starts"] = torch.from_numpy(np.asarray(model._last_episode_starts, np.bool_).copy())
+    return {
+        "learner": learner,
+        "returns": env._returns.tolist(),
+        "lengths": env._lengths.tolist(),
+        "num_timesteps": model.num_timesteps,
+        "n_updates": model._n_updates,
+        "numpy": [kind, position, has_gauss, gauss],
+        "opponents": trainer.opponents.state(),
+    }
+
+
+def load(run: Path) -> State:
+    """Read the run's newest checkpoint; CheckpointError says what is wrong with it."""
+    folder = find_policy(run)
+    card = read_card(folder)
+    try:
+        told = json.loads((folder / TRAINER_CARD).read_text())
+        tensors = load_file(folder / TRAINER_FILE)
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CheckpointError(f"{folder} cannot be gone on with (truncated or damaged): {str(error).splitlines()[0]}") from None
+    return State(folder, card, told, tensors)
+
+
+def restore(trainer: Trainer, state: State) -> None:
+    """Take weights and counters; refuse a checkpoint of another game, variant, version or network."""
+    game, card = trainer.game, state.card
+    if card["game"] != game.name:
+        raise CheckpointError(f"{state.folder} is a run of {card['game']}, not of {game.name}")
+    if card["interface"] != interface(game):
+        raise CheckpointError(f"{state.folder} is a run of another version of {game.name}: its observation or actions have changed")
+    if card["variants"] != [str(v) for v in trainer.variants]:
+        raise CheckpointError(f"{state.folder} is a run for {', '.join(card['variants'])}, not for {', '.join(map(str, trainer.variants))}")
+    if card["network"] != trainer.network_spec:
+        raise CheckpointError(f"{state.folder} has the network {card['network']}, not {trainer.network_spec}")
+    load_weights(state.folder / WEIGHTS_FILE, trainer.network)
+    told = state.told
+    trainer.decisions, trainer.imitated, trainer.games = told["decisions"], told["imitated"], told["games"]
+    trainer.before, trainer.phase, trainer.metrics = told["elapsed"], told["phase"], told["metrics"]
+
+
+def restore_play(trainer: Trainer, state: State) -> None:
+    """Take the optimizer, the generators, the games under way and the opponents."""
+    model, env, play, tensors = trainer.model, trainer.env, state.told["play"], state.tensors
+    assert model is not None and env is not None
+    trainer.opponents.restore(play["opponents"])
+    arrays = {name.removeprefix("env."): tensor.numpy() for name, tensor in tensors.items() if name.startswith("env.")}
+    env.learner.restore_state(arrays, play["learner"], trainer.opponents.named)
+    env._fresh = False
+    env._returns[:] = play["returns"]
+    env._lengths[:] = play["lengths"]
+    model._last_obs = env.learner.observation.copy()
+    model._last_episode_starts = tensors["episode_starts"].numpy().copy()
+    model.num_timesteps, model._n_updates = play["num_timesteps"], play["n_updates"]
+    optimizer = model.policy.optimizer.state_dict()
+    optimizer["state"] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, index, key = name.split(".")
+            optimizer["state"].setdefault(int(index), {})[key] = tensor.clone()
+    model.policy.optimizer.load_state_dict(optimizer)
+    torch.set_rng_state(tensors["torch.rng"])
+    kind, position, has_gauss, gauss = play["numpy"]
+    np.random.set_state((kind, tensors["numpy.keys"].numpy().astype(np.uint32), position, has_gauss, gauss))  # noqa: NPY002

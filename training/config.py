@@ -1,0 +1,94 @@
+"""What can be set about a training run, and the presets."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Train a self-play agent: a warm start by imitating the game's heuristic, then MaskablePPO against frozen past selves, the
+    heuristic and the random player."""
+
+    preset: str = "quick"
+    """quick (about five minutes on two cores), standard (about forty), or smoke (seconds: to see that it works)"""
+    players: tuple[int, ...] = (2,)
+    """numbers of players to train for"""
+    rules: tuple[str, ...] = ("",)
+    """rules to train for, each a string "option=value,…"; every number of players plays all of them"""
+    out: Path | None = None
+    """the run's folder (default: runs/GAME-SEED-PRESET)"""
+    resume: bool = False
+    """go on with the run in the folder from its last checkpoint"""
+    seed: int = 0
+    minutes: float | None = None
+    """length of the run; the preset's if neither this nor decisions is given"""
+    decisions: int | None = None
+    """length of the run in decisions of the learner, instead of minutes: the run can be repeated exactly"""
+    imitate: float | None = None
+    """share of the run that the warm start takes (0: none)"""
+    threads: int = 0
+    """threads of torch; 0: as many as the machine has cores, at most 2"""
+    tables: int = 256
+    """games side by side"""
+    steps: int = 64
+    """decisions at each table between updates"""
+    epochs: int = 3
+    batch: int = 2048
+    learning_rate: float = 3e-4
+    gamma: float = 1.0
+    gae_lambda: float = 0.97
+    clip: float = 0.2
+    entropy: float = 0.003
+    hidden: tuple[int, ...] = (256, 256)
+    """sizes of the network's layers"""
+    channels: tuple[int, ...] = (32, 32)
+    """channels of its convolutions, for games with planes in their observation"""
+    opponent_heuristic: float = 0.4
+    """share of games against the heuristic"""
+    opponent_random: float = 0.02
+    """share of games against the random player; the rest is against past selves"""
+    snapshot_every: int = 8
+    """updates between two past selves"""
+    past_selves: int = 12
+    """most past selves kept"""
+    evaluate_every: float = 0.1
+    """share of the run between evaluations"""
+    evaluate_games: int = 400
+    """games against each baseline in an evaluation during the run"""
+    final_games: int = 2000
+    """games against each baseline at the end"""
+    checkpoint_minutes: float = 1.0
+    """minutes between checkpoints"""
+    quiet: bool = False
+    """no progress bar"""
+
+    def with_preset(self) -> TrainConfig:
+        """The settings with what the preset gives filled in."""
+        if self.preset not in PRESETS:
+            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {self.preset!r}")
+        if self.minutes is not None and self.decisions is not None:
+            raise ValueError("give minutes or decisions, not both")
+        for name in ("tables", "steps", "epochs", "batch", "snapshot_every", "past_selves", "evaluate_games", "final_games"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        chosen: dict[str, Any] = dict(PRESETS[self.preset])
+        length = chosen.pop("minutes")
+        if self.minutes is None and self.decisions is None:
+            chosen["minutes"] = length
+        defaults = {f.name: f.default for f in dataclasses.fields(self)}
+        changes = {name: value for name, value in chosen.items() if getattr(self, name) == defaults[name]}
+        return dataclasses.replace(self, **changes)
+
+    def json(self) -> dict[str, Any]:
+        return {k: str(v) if isinstance(v, Path) else v for k, v in dataclasses.asdict(self).items()}
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "smoke": {"minutes": 0.2, "imitate": 0.4, "tables": 32, "steps": 32, "evaluate_games": 40, "final_games": 100, "evaluate_every": 0.5},
+    "quick": {"minutes": 4.5, "imitate": 0.35},
+    "standard": {"minutes": 40.0, "imitate": 0.12, "evaluate_every": 0.05},
+}

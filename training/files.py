@@ -1,0 +1,66 @@
+"""Files that are never half-written: write to a temporary name beside the target, then rename."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class RunFolderError(OSError):
+    """A folder that results should go to cannot be used."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def make_folder(path: Path) -> Path:
+    """Make a folder that can be written to; RunFolderError says why not."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".probe-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise RunFolderError(f"cannot write to {path}: {error.strerror or error}") from None
+    return path
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A temporary path to write to; it takes the place of `path` when the block ends well, and goes when it does not."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    with replaced(path) as temporary:
+        temporary.write_text(text)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write files into a temporary folder, then rename it to `path`, which must not exist yet (or is replaced)."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        temporary.mkdir()
+        fill(temporary)
+        if path.exists():
+            shutil.rmtree(path)
+        os.rename(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

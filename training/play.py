@@ -1,0 +1,108 @@
+"""Play many games between agents: common deals, every seating, and what came out of each game.
+
+Games are played in batches: at every step each agent gets, in one call, all the decisions that wait for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import tabletop
+from tabletop.agent import Agent
+from tabletop.registry import Game
+from tabletop.rules import Variant
+
+MOST_TABLES = 4096
+
+
+@dataclass
+class Games:
+    """Finished games. Row g: deal[g]; seating[g, seat] = index of the agent who sat there; rewards[g, seat]; share[g, seat]: share
+    of the victory (1/winners for a winner; 1/players for all when cut off); decisions[g]: real decisions; truncated[g]."""
+
+    deal: np.ndarray
+    seating: np.ndarray
+    rewards: np.ndarray
+    share: np.ndarray
+    decisions: np.ndarray
+    truncated: np.ndarray
+    records: np.ndarray
+
+    def share_of(self, agent: int) -> np.ndarray:
+        """Share of the victory that one agent got in each game, over all seats it held."""
+        return np.where(self.seating == agent, self.share, 0.0).sum(axis=1)
+
+
+def rotations(agents: int, players: int) -> list[tuple[int, ...]]:
+    """Seatings in which each of `agents` agents sits in each seat equally often: all rotations, of two agents all mixed seatings."""
+    if agents == players:
+        base = tuple(range(players))
+        return [base[k:] + base[:k] for k in range(players)]
+    if agents == 2:  # one of agent 0 against the others, in each seat
+        return [tuple(0 if seat == k else 1 for seat in range(players)) for k in range(players)]
+    return list(itertools.permutations(range(agents), players))
+
+
+def play(
+    game: str | Game,
+    variant: Variant,
+    agents: Sequence[Agent],
+    deals: int | np.ndarray,
+    seed: int = 0,
+    seatings: Sequence[Sequence[int]] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    max_decisions: int | None = None,
+) -> Games:
+    """Play every deal once for each seating; deal d is the game (seed, d), the same cards for all seatings.
+
+    agents: players by index; seatings: which of them sits in seats 0, 1, …; default `rotations`. All randomness of agents comes
+    from a generator of `seed`, so the same call gives the same games.
+    """
+    game = tabletop.game(game)
+    numbers = np.arange(deals) if isinstance(deals, int | np.integer) else np.asarray(deals)
+    seats = np.array(rotations(len(agents), variant.players) if seatings is None else seatings)
+    if seats.ndim != 2 or seats.shape[1] != variant.players or seats.min() < 0 or seats.max() >= len(agents):
+        raise ValueError(f"seatings must name {variant.players} of {len(agents)} agents each")
+    deal = np.repeat(numbers, len(seats))
+    seating = np.tile(seats, (len(numbers), 1))
+    parts = []
+    for lo in range(0, len(deal), MOST_TABLES):
+        hi = min(lo + MOST_TABLES, len(deal))
+        rng = np.random.default_rng((seed, int(deal[lo])))
+        parts.append(_play_batch(game, variant, agents, deal[lo:hi], seating[lo:hi], seed, rng, max_decisions))
+        if progress:
+            progress(hi, len(deal))
+    return Games(*(np.concatenate([getattr(p, f) for p in parts]) for f in Games.__dataclass_fields__))
+
+
+def _play_batch(
+    game: Game,
+    variant: Variant,
+    agents: Sequence[Agent],
+    deal: np.ndarray,
+    seating: np.ndarray,
+    seed: int,
+    rng: np.random.Generator,
+    max_decisions: int | None,
+) -> Games:
+    n, players = seating.shape
+    tables = tabletop.Tables(
+        game, n, players, variant.rules, seed=seed, deals=deal, autoreset="disabled", max_decisions=max_decisions
+    )
+    decisions = np.zeros(n, np.int64)
+    while (live := np.flatnonzero(tables.seat >= 0)).size:
+        mover = seating[live, tables.seat[live]]
+        actions = np.empty(live.size, np.int64)
+        for index in np.unique(mover):
+            mine = np.flatnonzero(mover == index)
+            rows = live[mine]
+            actions[mine] = agents[index].act(tables.observation[rows], tables.action_mask[rows], rng)
+        tables.step(actions, live)
+        decisions[live] += 1
+    won = tables.records["won"][:, :players].astype(np.float64)
+    share = np.where(tables.truncated[:, None], 1.0 / players, won / np.maximum(won.sum(axis=1, keepdims=True), 1))
+    return Games(deal, seating, tables.rewards[:, :players].copy(), share, decisions, tables.truncated.copy(), tables.records.copy())

@@ -1,0 +1,258 @@
+"""Self-play training with sb3-contrib's MaskablePPO, from a warm start to a checkpoint that can be played and resumed."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+
+from agents.named import heuristic
+from agents.policy import PolicyAgent, make_card, make_network
+from tabletop.registry import Game
+from tabletop.sb3 import LearnerVecEnv
+from training import checkpoint
+from training.config import TrainConfig
+from training.evaluate import Result, evaluate
+from training.files import make_folder, write_json
+from training.imitate import imitate
+from training.self_play import Opponents
+
+Report = Callable[[str, float, str], None]  # phase, share of the run done, what to say
+
+
+class KitPolicy(MaskableActorCriticPolicy):
+    """sb3-contrib's policy on our network: trunk, action head and value head are the network's own modules."""
+
+    def __init__(self, *args: Any, kit_network: Any, **options: Any) -> None:
+        self.kit_network = [kit_network]  # in a list: registered as a submodule once, below
+        extractor = {"features_extractor_class": TrunkExtractor, "features_extractor_kwargs": {"trunk": kit_network.trunk}}
+        super().__init__(*args, net_arch=[], ortho_init=False, **extractor, **options)
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        self.action_net = self.kit_network[0].action_net
+        self.value_net = self.kit_network[0].value_net
+        self.optimizer = self.optimizer_class(self.kit_network[0].parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+
+class TrunkExtractor(BaseFeaturesExtractor):
+    """The network's trunk, which scales the observation itself."""
+
+    def __init__(self, observation_space: Any, trunk: Any) -> None:
+        super().__init__(observation_space, trunk.features_dim)
+        self.trunk = trunk
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        return self.trunk(observation)
+
+
+class Interrupted(Exception):
+    """The user asked to stop."""
+
+
+class Trainer:
+    """One run in one folder: `Trainer(game, config).run()`.
+
+    The folder gets checkpoints/ (the newest and the one before, `latest.json` naming the newest), past/ (frozen past selves),
+    tensorboard/, run.json (the settings) and metrics.json (every evaluation).
+    """
+
+    def __init__(self, game: Game, config: TrainConfig, report: Report | None = None) -> None:
+        self.game, self.config = game, config.with_preset()
+        c = self.config
+        self.report: Report = report or (lambda phase, share, text: None)
+        self.variants = [game.variant(rules, players) for rules in c.rules for players in c.players]
+        self.folder = make_folder(c.out or Path("runs") / f"{game.name}-{c.seed}-{c.preset}")
+        self.network_spec: dict[str, Any] = {"hidden": list(c.hidden), "channels": list(c.channels)}
+        self.threads = c.threads or min(torch.get_num_threads(), 2)
+        torch.set_num_threads(self.threads)
+        torch.manual_seed(c.seed)
+        self.network = make_network(game, self.network_spec)
+        self.decisions = 0  # of the learner, imitated ones counted
+        self.imitated = 0
+        self.games = 0
+        _ = game.loops, heuristic(game)  # compiled before the clock starts
+        self.before = 0.0  # seconds of the run in earlier processes
+        self.start = time.perf_counter()
+        self.metrics: list[dict[str, Any]] = []
+        self.phase = "imitate" if self._imitation_share() > 0 else "play"
+        self.stop_asked = False
+        self.last_checkpoint = time.perf_counter()
+        (self.folder / "past").mkdir(exist_ok=True)
+        self.opponents = Opponents(
+            game, self.network_spec, self.folder / "past", c.opponent_heuristic, c.opponent_random, c.past_selves, c.seed
+        )
+        self.env: LearnerVecEnv | None = None
+        self.model: MaskablePPO | None = None
+        self.state: checkpoint.State | None = None
+        if c.resume:
+            self.state = checkpoint.load(self.folder)
+            checkpoint.restore(self, self.state)
+        elif (self.folder / "latest.json").exists():
+            raise FileExistsError(f"{self.folder} holds a run already: go on with it by --resume, or name another folder by --out")
+        write_json(self.folder / "run.json", {"game": game.name, "variants": [str(v) for v in self.variants], "settings": c.json()})
+
+    # -- the course of a run -------------------------------------------------------------------------------------------
+
+    def run(self) -> list[Result]:
+        """Train to the end of the budget (or until Ctrl-C, which ends it early but in good order) and evaluate."""
+        before = {s: signal.signal(s, self._ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)} if _in_main_thread() else {}
+        try:
+            if self.phase == "imitate":
+                self._imitate()
+            if not self.finished():
+                self._play()
+            self.save()
+            if self.stop_asked:
+                raise Interrupted
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return self._evaluate(self.config.final_games, "final")
+
+    @property
+    def resumed_in_play(self) -> bool:
+        return self.state is not None and self.state.told["play"] is not None
+
+    def elapsed(self) -> float:
+        return self.before + time.perf_counter() - self.start
+
+    def share(self) -> float:
+        """Share of the run that is done."""
+        c = self.config
+        if c.decisions is not None:
+            return self.decisions / c.decisions
+        assert c.minutes is not None
+        return self.elapsed() / (60 * c.minutes)
+
+    def finished(self) -> bool:
+        return self.stop_asked or self.share() >= 1
+
+    def agent(self, greedy: bool = True) -> PolicyAgent:
+        return PolicyAgent(self.game, self.network, "learner", greedy)
+
+    def _imitation_share(self) -> float:
+        return (self.config.imitate or 0.0) if heuristic(self.game) else 0.0
+
+    def _imitate(self) -> None:
+        """The warm start: up to its share of the run, learn what the heuristic does."""
+        teacher, until, begun = heuristic(self.game), self._imitation_share(), self.decisions
+        assert teacher is not None
+
+        def finished(done: int) -> float:
+            self.decisions = begun + done
+            self.imitated = self.decisions
+            self._checkpoint_when_due()
+            self.report("imitating the heuristic", self.share(), f"{self.decisions:,} decisions")
+            return 1.0 if self.stop_asked else self.share() / until
+
+        imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun)
+        if not self.stop_asked:
+            self.phase = "play"
+            self._evaluate(self.config.evaluate_games, "after the warm start")
+
+    def _play(self) -> None:
+        """Self-play with PPO until the run is finished."""
+        c = self.config
+        of = [self.variants[i % len(self.variants)] for i in range(c.tables)]
+        self.env = LearnerVecEnv(
+            self.game, c.tables, [v.players for v in of], [v.rules for v in of], seed=c.seed, opponents=self.opponents
+        )
+        self.model = MaskablePPO(
+            KitPolicy, self.env, policy_kwargs={"kit_network": self.network}, device="cpu", seed=c.seed, n_steps=c.steps,
+            batch_size=min(c.batch, c.tables * c.steps), n_epochs=c.epochs, gamma=c.gamma, gae_lambda=c.gae_lambda, clip_range=c.clip,
+            ent_coef=c.entropy, learning_rate=lambda _: c.learning_rate * max(1.0 - self.share(), 0.05),
+        )  # fmt: skip
+        self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        if self.resumed_in_play:
+            assert self.state is not None
+            checkpoint.restore_play(self, self.state)
+        else:
+            self.opponents.add(self.network, self.decisions)
+        self.model.learn(10**15, Course(self), reset_num_timesteps=False)
+
+    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+        if self.stop_asked:
+            raise KeyboardInterrupt
+        self.stop_asked = True
+
+    # -- what is done on the way ---------------------------------------------------------------------------------------
+
+    def _evaluate(self, games: int, label: str) -> list[Result]:
+        told = {"decisions": self.decisions, "share": self.share(), "minutes": self.elapsed() / 60, "label": label, "phase": self.phase}
+        results = evaluate(self.game, self.agent(), self.variants, games)
+        self.metrics.append({**told, "results": [r.row() for r in results]})
+        write_json(self.folder / "metrics.json", self.metrics)
+        if self.model is not None:
+            for r in results:
+                self.model.logger.record(f"evaluation/{r.variant} against {r.opponent}", r.share.mean)
+        text = ", ".join(f"{r.share.mean:.0%} against {r.opponent}" for r in results[-2:])
+        self.report(f"evaluated: {text}", self.share(), f"{self.decisions:,} decisions")
+        return results
+
+    def _checkpoint_when_due(self) -> None:
+        if time.perf_counter() - self.last_checkpoint > 60 * self.config.checkpoint_minutes:
+            self.save()
+
+    def save(self) -> Path:
+        """Write a checkpoint."""
+        card = make_card(
+            self.game, self.variants, self.network_spec, seed=self.config.seed, decisions=self.decisions, imitated=self.imitated,
+            minutes=round(self.elapsed() / 60, 3), settings=self.config.json(),
+        )  # fmt: skip
+        path = checkpoint.save(self.folder, self, card)
+        self.last_checkpoint = time.perf_counter()
+        return path
+
+
+class Course(BaseCallback):
+    """What happens between the updates of PPO: past selves, evaluations, checkpoints, the end."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        super().__init__()
+        self.trainer = trainer
+        self.resumed = trainer.resumed_in_play
+
+    def _on_rollout_start(self) -> None:
+        """After an update and before the next rollout: the point that checkpoints are taken at and resumed from."""
+        t = self.trainer
+        assert t.model is not None
+        if self.resumed:  # what follows was done before the checkpoint was written
+            self.resumed = False
+            return
+        t.decisions = t.imitated + self.num_timesteps
+        updates = t.model._n_updates // t.config.epochs
+        if updates and updates % t.config.snapshot_every == 0:
+            t.opponents.add(t.network, t.decisions)
+        last = t.metrics[-1]["share"] if t.metrics else 0.0
+        if updates and t.share() - last >= t.config.evaluate_every and not t.finished():
+            t._evaluate(t.config.evaluate_games, "on the way")
+        t._checkpoint_when_due()
+        t.report("self-play", t.share(), f"{t.decisions:,} decisions, {t.games:,} games")
+
+    def _on_step(self) -> bool:
+        t = self.trainer
+        t.games += int(np.count_nonzero(self.locals["dones"]))
+        if t.finished():
+            assert t.model is not None
+            t.model._last_episode_starts = self.locals["dones"]  # the step is taken, though nothing is learned from it
+            return False
+        return True
+
+
+def _in_main_thread() -> bool:
+    import threading
+
+    return threading.current_thread() is threading.main_thread()
+
