@@ -35,7 +35,7 @@ class Tables:
 
     num_players and rules may be sequences, one for each table: 2, 3 and 4 players and any variants share a batch.
     seed: table i plays the game (seed, i); with a pair (s, first) the game (s, first + i); `deals` gives the second numbers
-    explicitly, the same one for tables that are to have common deals.
+    explicitly, the same one for tables that are to have common deals. None: a fresh seed.
     autoreset: "next_step" (Gymnasium's default: the step after an end deals anew and ignores the action), "same_step" or
     "disabled" (a finished table does nothing and gets nothing until `reset`).
     max_decisions: cut games off after that many actions, forced ones counted; None: the length the game declares.
@@ -92,7 +92,7 @@ class Tables:
         self._pool = self._new_pool()
         for variant in set(self.variants):
             self.game.configure(self.records, [i for i, v in enumerate(self.variants) if v == variant], variant, max_decisions)
-        self.reset(seed, deals=deals)
+        self.reset(seed_words(None) if seed is None else seed, deals=deals)
 
     def _new_pool(self) -> ThreadPoolExecutor | None:
         return ThreadPoolExecutor(self._threads - 1, "tables") if self._threads > 1 else None
