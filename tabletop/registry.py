@@ -53,7 +53,7 @@ class Game:
     """A game: its material as data, and the modules of its package where its functions live.
 
     The package has, besides what stands here: `kernel` (deal, legal, apply, determinize), `observation` (observe),
-    `text` (text, parse) and `state` (set_up, hidden). They are imported when first needed.
+    `text` (text, parse) and `state` (SET_UP, set_up, HIDDEN: the fields that not every seat sees). They are imported when first needed.
     """
 
     name: str
