@@ -43,7 +43,8 @@ class KitPolicy(MaskableActorCriticPolicy):
         super()._build(lr_schedule)
         self.action_net = self.kit_network[0].action_net
         self.value_net = self.kit_network[0].value_net
-        self.optimizer = self.optimizer_class(self.kit_network[0].parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        optimizer: Any = self.optimizer_class
+        self.optimizer = optimizer(self.kit_network[0].parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
 
 class TrunkExtractor(BaseFeaturesExtractor):

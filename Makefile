@@ -1,0 +1,31 @@
+# make run    set up, train on Beyond for about five minutes, evaluate, show where everything is
+# make test   set up, all tests
+# make bench  set up, the speed table
+# make check  lint and types
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test bench check
+
+run: $(READY)
+	$(BIN)/beyond-away train beyond
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+bench: $(READY)
+	$(BIN)/beyond-away bench
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# installed once; again only when what is needed has changed
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "beyond-away needs Python 3.11 or newer; name one: make PYTHON=python3.12 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	touch $(READY)

@@ -1,0 +1,151 @@
+"""The command `beyond-away`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import tabletop
+from tabletop.errors import TabletopError
+from tabletop.registry import Game
+from training.config import TrainConfig
+
+try:
+    import tyro
+    from rich.console import Console
+except ImportError as error:  # pragma: no cover
+    sys.exit(f"beyond-away: the command line needs {error.name}: pip install 'beyond-away[train]'")
+
+GameName = Annotated[str, tyro.conf.Positional]
+console = Console(highlight=False)
+
+
+def train(game: GameName, config: Annotated[TrainConfig, tyro.conf.arg(name="")]) -> None:
+    """Train a self-play agent, show how strong it is, and leave a checkpoint, a learning curve and a game to read.
+
+    Ctrl-C ends the run early and leaves a checkpoint; --resume goes on from it.
+    """
+    from training.run import train_and_show
+
+    train_and_show(tabletop.game(game), config, console)
+
+
+def evaluate(
+    game: GameName,
+    agent: Annotated[str, tyro.conf.Positional],
+    against: tuple[str, ...] = (),
+    players: int = 2,
+    rules: str = "",
+    games: int = 2000,
+    seed: int = 10_000,
+    any_variant: bool = False,
+) -> None:
+    """Play an agent (random, heuristic, policy:PATH) against others on common deals, seats rotated, with 95 % intervals.
+
+    Args:
+        game: the game's name
+        agent: whose strength is measured
+        against: its opponents, each taken by itself; all baselines if none is named
+        players: number of players; the opponent takes all other seats
+        rules: options of the rules, "option=value,…"
+        games: games against each opponent
+        seed: of the deals
+        any_variant: allow a policy that was trained for other variants
+    """
+    from agents import named
+    from training.evaluate import evaluate as measure
+    from training.run import progress_bar, results_table
+
+    found = tabletop.game(game)
+    variant = found.variant(rules, players)
+    subject = named.agent(found, agent, variant, any_variant)
+    rivals = [named.agent(found, name, variant, any_variant) for name in against] or None
+    with progress_bar(console) as bar:
+        task = bar.add_task("playing", total=1.0)
+        results = measure(found, subject, [variant], games, seed, rivals, lambda done, of: bar.update(task, completed=done / of))
+    console.print(results_table(results, agent))
+
+
+def watch(
+    game: GameName,
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional],
+    rules: str = "",
+    seed: int = 0,
+    deal: int = 0,
+    any_variant: bool = False,
+) -> None:
+    """Print one game between agents, decision by decision.
+
+    Args:
+        game: the game's name
+        agents: one for each seat, 2 to 4: random, heuristic, policy:PATH
+        rules: options of the rules, "option=value,…"
+        seed: of the game
+        deal: which game of that seed
+        any_variant: allow a policy that was trained for other variants
+    """
+    from agents import named
+    from training.transcript import transcript
+
+    found = tabletop.game(game)
+    variant = found.variant(rules, len(agents))
+    players = [named.agent(found, name, variant, any_variant) for name in agents]
+    print(transcript(found, variant, players, seed, deal), end="")
+
+
+def rules(game: GameName) -> None:
+    """Print a game's options, actions and observation as tables."""
+    from training.describe import describe
+
+    print(describe(tabletop.game(game)))
+
+
+def bench(
+    games: Annotated[tuple[str, ...], tyro.conf.Positional] = (), seconds: float = 1.0, repeats: int = 5, threads: int = 2
+) -> None:
+    """Measure the speed of random play on this machine, side by side with other suites if they are installed.
+
+    Args:
+        games: games to measure; all if none is named
+        seconds: length of one measurement
+        repeats: measurements of each row
+        threads: also measure a batch on that many threads (1: not)
+    """
+    from training.bench import bench as measure
+
+    for name in games:
+        tabletop.game(name)
+    print(measure(list(games), seconds, repeats, threads, lambda text: print(text, file=sys.stderr)))
+
+
+def games() -> None:
+    """List the games."""
+    for name in tabletop.games():
+        found: Game = tabletop.game(name)
+        print(f"{name}: {found.title or name}, {found.num_actions} actions, observation of {found.layout.size} entries")
+
+
+COMMANDS: dict[str, Any] = {"train": train, "evaluate": evaluate, "watch": watch, "rules": rules, "bench": bench, "games": games}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; errors of the user's are one line on the terminal and exit status 2."""
+    try:
+        tyro.extras.subcommand_cli_from_dict(
+            COMMANDS,
+            prog="beyond-away",
+            description="Board games for reinforcement learning: train, measure, watch.",
+            args=arguments,
+            config=(tyro.conf.OmitArgPrefixes,),
+        )
+    except (TabletopError, ValueError, OSError) as error:
+        print(f"beyond-away: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("beyond-away: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""A training run as the user sees it: progress bar, evaluation table, learning curve, a game to read, what to try next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from agents.named import baselines
+from tabletop.errors import CheckpointError
+from tabletop.registry import Game
+from training.config import TrainConfig
+from training.evaluate import Result
+from training.files import write_text
+
+
+def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
+    """`beyond-away train`."""
+    console.print("loading …", end="\r")
+    from training.curve import draw
+    from training.ppo import Interrupted, Trainer
+    from training.transcript import transcript
+
+    if config.resume:
+        config = settings_of_run(game, config)
+    with progress_bar(console, config.quiet) as bar:
+        task = bar.add_task("starting", total=1.0, note="")
+
+        def report(phase: str, share: float, text: str) -> None:
+            bar.update(task, description=phase, completed=min(share, 1.0), note=text)
+
+        trainer = Trainer(game, config, report)
+        results: list[Result] = []
+        interrupted = False
+        try:
+            results = trainer.run()
+        except Interrupted:
+            interrupted = True
+    folder = trainer.folder
+    if trainer.metrics:
+        draw(trainer.metrics, folder / "curve.png", f"{game.title or game.name}: {', '.join(map(str, trainer.variants))}")
+    variant = trainer.variants[0]
+    rivals = [baselines(game)[-1]] * (variant.players - 1)
+    write_text(folder / "game.txt", transcript(game, variant, [trainer.agent(), *rivals], seed=config.seed))
+    if interrupted:
+        console.print(f"stopped early after {trainer.decisions:,} decisions; nothing is lost")
+    else:
+        console.print(results_table(results, "the learned policy"))
+    console.print(f"checkpoint      {folder / json.loads((folder / 'latest.json').read_text())['checkpoint']}")
+    if trainer.metrics:
+        console.print(f"learning curve  {folder / 'curve.png'}")
+    console.print(f"a game to read  {folder / 'game.txt'}")
+    console.print(f"TensorBoard     tensorboard --logdir {folder / 'tensorboard'}")
+    console.print("what to try next")
+    if interrupted:
+        console.print(f"  beyond-away train {game.name} --resume --out {folder}")
+    console.print(f"  beyond-away watch {game.name} policy:{folder} heuristic --seed 1")
+    console.print(f"  beyond-away evaluate {game.name} policy:{folder} --games 10000")
+    if not interrupted and trainer.config.preset != "standard":
+        console.print(f"  beyond-away train {game.name} --preset standard")
+
+
+def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
+    """The settings of the run in the folder, of which a resume may change only its length, its threads and its quietness."""
+    folder = config.out or Path("runs") / f"{game.name}-{config.seed}-{config.preset}"
+    try:
+        told = json.loads((folder / "run.json").read_text())
+        settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told["settings"].items()}
+        stored = TrainConfig(**settings | {"out": folder, "resume": True})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{folder} holds no run to go on with: {str(error).splitlines()[0]}") from None
+    if told["game"] != game.name:
+        raise CheckpointError(f"{folder} is a run of {told['game']}, not of {game.name}")
+    if config.minutes is not None or config.decisions is not None:
+        stored = replace(stored, minutes=config.minutes, decisions=config.decisions)
+    return replace(stored, quiet=config.quiet, threads=config.threads or stored.threads)
+
+
+def progress_bar(console: Console, quiet: bool = False) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}") if not quiet else TextColumn(""), console=console, disable=quiet,
+    )  # fmt: skip
+
+
+def results_table(results: Sequence[Result], subject: str) -> Table:
+    """Shares of the victory with their intervals."""
+    table = Table(title=f"{subject}: share of victories, common deals, seats rotated")
+    for column in ("variant", "opponent", "share", "95 % interval", "games", "decisions a game", "cut off"):
+        table.add_column(column, justify="left" if column in ("variant", "opponent") else "right")
+    for r in results:
+        s = r.share
+        percent = f"{100 * s.mean:.1f} %", f"{100 * s.low:.1f} to {100 * s.high:.1f} %"
+        table.add_row(r.variant, r.opponent, *percent, f"{s.games:,}", f"{r.decisions:.0f}", f"{100 * r.cut_off:.1f} %")
+    return table
