@@ -595,7 +595,7 @@ def legal_summons(s, mask):
         laid += s["summoned"][seat, spirit]
     for spirit in range(NUM_SPIRITS):
         if s["enchantments"][seat, spirit] > s["summoned"][seat, spirit]:
-            if spirit == TURTLE_SNAKE or spirit == AZURE_DRAGON:
+            if spirit in (TURTLE_SNAKE, AZURE_DRAGON):
                 effect = s["deck_size"] > 0 or discards > 0
             elif spirit == VERMILION_BIRD:
                 effect = discards > 0 and used_slots(s, seat) < s["options"][CAPTURE_SLOTS]

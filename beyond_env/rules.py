@@ -50,10 +50,10 @@ class BeyondRules(Rules):
 def max_decisions(rules: BeyondRules, players: int) -> int:
     """Most decisions (forced ones counted) of a game.
 
-    Every turn reveals at least one card and no deck holds more than 80, so end_depletions decks last at most 80 turns each;
-    then the round is finished. A turn has at most 5 reveals, a stop, 5 rescues and a pass, 6 placings, 20 enchantments, 20
-    captures, an end, and three decisions for each token laid (a summon, its choice, a capture with the card it brought). With end_on_nothing=false a game may go on for ever: it is cut
-    off at 20,000.
+    Every turn reveals at least one card and no deck holds more than 80, so end_depletions decks last at most 80 turns each; then
+    the round is finished. A turn has at most 5 reveals, a stop, 5 rescues and a pass, 6 placings, 20 enchantments, 20 captures, an
+    end, and three decisions for each token laid (a summon, its choice, a capture with the card it brought). With
+    end_on_nothing=false a game may go on for ever: it is cut off at 20,000.
     """
     if not rules.end_on_nothing:
         return 20_000

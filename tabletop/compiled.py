@@ -8,6 +8,7 @@ the layout of a package hold nothing that is compiled (NOT_COMPILED) do not coun
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -144,7 +145,5 @@ def announce(label: str, packages: tuple[str, ...], warm_up: Callable[[], object
     start = time.perf_counter()
     warm_up()
     print(f"beyond-away: {label} compiled in {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
-    try:
+    with contextlib.suppress(OSError):  # a cache that cannot be written: compiled again in the next process, which says so again
         stamp.touch()
-    except OSError:
-        pass  # the cache is not writable: compiled again in the next process, which says so again

@@ -12,7 +12,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Part:
-    """One named slice. `high` is the largest value (the smallest is `low`); `labels` name the entries of the last axis."""
+    """One named slice. `high` is the largest value (the smallest is `low`); `labels` name the entries of the last axis;
+    `typical` is a large value as play goes, by which a network divides (default: `high`)."""
 
     name: str
     shape: tuple[int, ...]
@@ -20,6 +21,7 @@ class Part:
     doc: str
     labels: tuple[str, ...] = ()
     low: int = 0
+    typical: int = 0
     start: int = 0
 
     @property
@@ -43,7 +45,7 @@ class Layout:
                 raise ValueError(f"observation part {part.name} is declared twice")
             if part.labels and len(part.labels) != (part.shape[-1] if part.shape else 1):
                 raise ValueError(f"observation part {part.name} has {len(part.labels)} labels for shape {part.shape}")
-            placed = Part(part.name, part.shape, part.high, part.doc, part.labels, part.low, self.size)
+            placed = Part(part.name, part.shape, part.high, part.doc, part.labels, part.low, part.typical, self.size)
             self.parts[part.name] = placed
             self.size += placed.size
         self.low = np.zeros(self.size, self.dtype)
@@ -51,8 +53,10 @@ class Layout:
         for part in self.parts.values():
             self.low[part.slice] = part.low
             self.high[part.slice] = part.high
-        #: (D,) float32: multiply an observation by it to bring every entry into [-1, 1]
-        self.scale = (1.0 / np.maximum(np.maximum(np.abs(self.low.astype(np.int64)), self.high.astype(np.int64)), 1)).astype(np.float32)
+        #: (D,) float32: multiply an observation by it to bring its entries to about [-1, 1]
+        self.scale = np.ones(self.size, np.float32)
+        for part in self.parts.values():
+            self.scale[part.slice] = 1.0 / max(part.typical or max(part.high, -part.low), 1)
 
     def start(self, name: str) -> int:
         """Offset of a part: the constant that an encoder writes at."""

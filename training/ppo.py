@@ -36,7 +36,7 @@ class KitPolicy(MaskableActorCriticPolicy):
 
     def __init__(self, *args: Any, kit_network: Any, **options: Any) -> None:
         self.kit_network = [kit_network]  # in a list: registered as a submodule once, below
-        extractor = {"features_extractor_class": TrunkExtractor, "features_extractor_kwargs": {"trunk": kit_network.trunk}}
+        extractor: dict[str, Any] = {"features_extractor_class": TrunkExtractor, "features_extractor_kwargs": {"trunk": kit_network.trunk}}
         super().__init__(*args, net_arch=[], ortho_init=False, **extractor, **options)
 
     def _build(self, lr_schedule: Any) -> None:
