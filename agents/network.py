@@ -15,6 +15,9 @@ from tabletop.registry import Game
 class Trunk(nn.Module):
     """Observation (n, D), scaled, -> features (n, hidden[-1])."""
 
+    scale: torch.Tensor
+    flat: torch.Tensor
+
     def __init__(self, game: Game, network: dict[str, Any]) -> None:
         super().__init__()
         layout = game.layout
@@ -56,7 +59,7 @@ class PolicyNetwork(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Conv2d):
                 nn.init.orthogonal_(module.weight, 2**0.5)
-                nn.init.zeros_(module.bias)
+                nn.init.constant_(module.bias, 0.0)  # type: ignore[arg-type]
         nn.init.orthogonal_(self.action_net.weight, 0.01)
         nn.init.orthogonal_(self.value_net.weight, 0.1)
 

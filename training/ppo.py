@@ -34,10 +34,12 @@ Report = Callable[[str, float, str], None]  # phase, share of the run done, what
 class KitPolicy(MaskableActorCriticPolicy):
     """sb3-contrib's policy on our network: trunk, action head and value head are the network's own modules."""
 
-    def __init__(self, *args: Any, kit_network: Any, **options: Any) -> None:
+    def __init__(self, observation_space: Any, action_space: Any, lr_schedule: Any, kit_network: Any, **_: Any) -> None:
         self.kit_network = [kit_network]  # in a list: registered as a submodule once, below
-        extractor: dict[str, Any] = {"features_extractor_class": TrunkExtractor, "features_extractor_kwargs": {"trunk": kit_network.trunk}}
-        super().__init__(*args, net_arch=[], ortho_init=False, **extractor, **options)
+        super().__init__(
+            observation_space, action_space, lr_schedule, net_arch=[], ortho_init=False,
+            features_extractor_class=TrunkExtractor, features_extractor_kwargs={"trunk": kit_network.trunk},
+        )  # fmt: skip
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)

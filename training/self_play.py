@@ -55,7 +55,7 @@ class Opponents:
         if len(self.past) > self.most:  # the oldest but one goes: the first self stays, as a yardstick
             del self.past[list(self.past)[1]]
         older = [n for n in self.past if n != name]
-        picked = self.rng.choice(len(older), min(ACTIVE - 1, len(older)), replace=False) if older else []
+        picked = self.rng.permutation(len(older))[: ACTIVE - 1]
         self.active = [name, *(older[int(i)] for i in picked)]
 
     def named(self, name: str) -> Agent:
