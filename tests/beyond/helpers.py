@@ -15,6 +15,7 @@ from beyond_env.state import PHASES
 GAME = tabletop.game("beyond")
 NAMES = GAME.actions.names
 LIVE = 0
+EVERY_SEAT = [(players, seat) for players in (2, 3, 4) for seat in range(players)]
 
 
 class Position:

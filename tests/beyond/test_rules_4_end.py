@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tabletop
-from tests.beyond.helpers import GAME, Position
+from tests.beyond.helpers import EVERY_SEAT, GAME, Position
 
 # -- triggers
 
@@ -68,12 +68,9 @@ def test_the_turn_goes_on_and_more_may_be_enchanted():
     assert (p["triggered"], p.over, p.legal) == (1, False, ["enchant:turtle_snake", "end"])
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("seat", [0, 1, 2, 3])
+@pytest.mark.parametrize(("players", "seat"), EVERY_SEAT)
 def test_the_round_is_finished(players, seat):
     """…and the round is finished, so that all have had the same number of turns."""
-    if seat >= players:
-        pytest.skip("no such seat")
     p = Position.of_text(f"""
         beyond(players={players})
         turn: {players + seat + 1}
@@ -191,12 +188,9 @@ def finish(*seats: str, rules: str = "") -> Position:
     return Position.of_text(f"beyond(players={len(seats)}{rules})\nturn: {len(seats)}\nend: triggered\n{lines}\n").do("end")
 
 
-@pytest.mark.parametrize("winner", [0, 1, 2, 3])
-@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize(("players", "winner"), EVERY_SEAT)
 def test_most_points_win(players, winner):
     """Most points win."""
-    if winner >= players:
-        pytest.skip("no such seat")
     p = finish(*("5 tokens" if seat == winner else "4 tokens" for seat in range(players)))
     assert (p.over, p.winners) == (True, [winner])
 
