@@ -57,7 +57,8 @@ class PolicyAgent:
         check_masks(action_mask)
         with torch.inference_mode():
             logits, values = self.network(torch.from_numpy(np.ascontiguousarray(observation)))
-        masked = np.where(np.asarray(action_mask, np.bool_), logits.numpy(), -np.inf)
+        finite = np.nan_to_num(logits.numpy())  # a legal action stays above -inf, whatever the network says
+        masked = np.where(np.asarray(action_mask, np.bool_), finite, -np.inf)
         return masked, values.numpy()
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -82,11 +83,12 @@ class PolicyAgent:
             raise CheckpointError(f"{folder} was trained for {listed(card['variants'])}, not for {variant}")
         network = make_network(game, card["network"])
         load_weights(folder / WEIGHTS_FILE, network)
-        return cls(game, network, name=f"policy:{folder.parent.name if folder.name.startswith('step') else folder.name}", greedy=greedy)
+        run = folder.parents[1] if folder.parent.name == "checkpoints" else folder
+        return cls(game, network, name=f"policy:{run.name}", greedy=greedy)
 
 
 def find_policy(path: str | Path) -> Path:
-    """The folder of a policy: `path` itself, its `policy` folder, or what its `latest` file names."""
+    """The folder of a policy: `path` itself, or what its `latest.json` names."""
     folder = Path(path)
     if (folder / CARD_FILE).is_file():
         return folder
@@ -110,11 +112,22 @@ def read_card(folder: Path) -> dict[str, Any]:
     needed = ("format", "game", "variants", "interface", "network")
     if not isinstance(card, dict) or any(key not in card for key in needed):
         raise CheckpointError(f"{folder / CARD_FILE} is damaged: it must have {listed(needed)}")
+    if not _is_list_of(str, card["variants"]) or not _is_network(card["network"]):
+        raise CheckpointError(f"{folder / CARD_FILE} is damaged: variants must be texts, network the sizes of its layers")
     if card["format"] != FORMAT:
         raise CheckpointError(f"{folder} has checkpoint format {card['format']}; this version reads {FORMAT}")
     if card["game"] not in tabletop.games():
         raise CheckpointError(f"{folder} is a policy of {card['game']!r}; games here are {listed(tabletop.games())}")
     return card
+
+
+def _is_list_of(kind: type, values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
+def _is_network(network: Any) -> bool:
+    sizes = [network.get(key) for key in DEFAULT_NETWORK] if isinstance(network, dict) else [None]
+    return all(_is_list_of(int, size) and all(n > 0 for n in size) for size in sizes)
 
 
 def make_card(game: Game, variants: Sequence[Variant], network: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -23,16 +23,19 @@ from tabletop.errors import (
 )
 
 if TYPE_CHECKING:
+    from tabletop.agent import Agent
+    from tabletop.learner import LearnerTables
     from tabletop.registry import Game, game, games
     from tabletop.rules import Rules, Variant, option
     from tabletop.tables import Tables
 
 __all__ = [
-    "ActionError", "CheckpointError", "EmptyMask", "Game", "IllegalAction", "Rules", "RulesError", "SetupError", "StepAfterEnd",
-    "TabletopError", "Tables", "UnknownAction", "UnknownGame", "Variant", "game", "games", "option",
+    "ActionError", "Agent", "CheckpointError", "EmptyMask", "Game", "IllegalAction", "LearnerTables", "Rules", "RulesError",
+    "SetupError", "StepAfterEnd", "TabletopError", "Tables", "UnknownAction", "UnknownGame", "Variant", "game", "games", "option",
 ]  # fmt: skip
 
 _LAZY = {
+    "Agent": "tabletop.agent", "LearnerTables": "tabletop.learner",
     "Game": "tabletop.registry", "game": "tabletop.registry", "games": "tabletop.registry",
     "Rules": "tabletop.rules", "Variant": "tabletop.rules", "option": "tabletop.rules",
     "Tables": "tabletop.tables",

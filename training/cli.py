@@ -61,7 +61,7 @@ def evaluate(
     subject = named.agent(found, agent, variant, any_variant)
     rivals = [named.agent(found, name, variant, any_variant) for name in against] or None
     with progress_bar(console) as bar:
-        task = bar.add_task("playing", total=1.0)
+        task = bar.add_task("playing", total=1.0, note="")
         results = measure(found, subject, [variant], games, seed, rivals, lambda done, of: bar.update(task, completed=done / of))
     console.print(results_table(results, agent))
 
