@@ -146,7 +146,7 @@ def advance_rows(records, rows):
 
 
 @kernel
-def first_fault(records, rows, actions, mask, autoreset):
+def first_fault(records, rows, actions, mask):
     """The first place j whose action is out of range or not legal; FINE if all are good. Finished rows take any action."""
     for j in range(rows.size):
         i = rows[j]

@@ -15,6 +15,8 @@ from tabletop.registry import game as find_game
 from tabletop.rules import Rules, Variant
 from tabletop.stream import seed_words
 
+INT64 = np.dtype(np.int64)
+NOT_KEPT = ("_loops", "_pool", "_told", "_told_of_step", "action_mask")  # of copies and pickles: made anew
 AUTORESET = {"disabled": 0, "next_step": 1, "same_step": 2}
 
 
@@ -87,6 +89,7 @@ class Tables:
         kept = n if autoreset == "same_step" else 0
         self.final_observation = np.zeros((kept, layout.size), layout.dtype)
         self.final_records = np.zeros(kept, self.game.dtype)
+        self._tell()
         self._all = np.arange(n)
         self._threads = min(threads, n)
         self._pool = self._new_pool()
@@ -99,14 +102,21 @@ class Tables:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the compiled loops, the threads and the view of the mask: copies and pickles go on exactly as these tables."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "_pool", "action_mask")}
+        return {name: value for name, value in self.__dict__.items() if name not in NOT_KEPT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loops = self.game.loops
         self._pool = self._new_pool()
+        self._tell()
         self.action_mask = self._mask.view()
         self.action_mask.flags.writeable = False
+
+    def _tell(self) -> None:
+        """What the compiled loops write of each row, in the order that they take it."""
+        told = (self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
+        self._told = (self.skip_forced, *told)
+        self._told_of_step = (self._mode, *self._told, self.final_observation, self.final_records)
 
     def _variants(self, num_players: Any, rules: Any) -> tuple[Variant, ...]:
         """The variant of each table."""
@@ -134,22 +144,33 @@ class Tables:
         change nothing. A table that is over takes any number (see `autoreset`).
         """
         chosen = self._all if rows is None else self._rows(rows)
-        given = np.asarray(actions)
-        if given.shape != chosen.shape or given.dtype.kind not in "iu":
-            raise UnknownAction(f"actions must be {chosen.size} whole numbers, not an array of shape {given.shape} and dtype {given.dtype}")
-        given = np.ascontiguousarray(given, np.int64)
-        at = self._loops.first_fault(self.records, chosen, given, self._mask, self._mode)
-        if at >= 0:
-            raise self.fault(int(chosen[at]), int(given[at]))
+        given = actions
+        if type(given) is not np.ndarray or given.dtype is not INT64 or given.shape != chosen.shape or not given.flags.c_contiguous:
+            given = np.asarray(actions)
+            if given.shape != chosen.shape or given.dtype.kind not in "iu":
+                told = f"an array of shape {given.shape} and dtype {given.dtype}"
+                raise UnknownAction(f"actions must be {chosen.size} whole numbers, not {told}")
+            given = np.ascontiguousarray(given, np.int64)
+        if chosen.size != 1 or not self._is_legal(chosen.item(), given.item()):
+            at = self._loops.first_fault(self.records, chosen, given, self._mask)
+            if at >= 0:
+                raise self.fault(int(chosen[at]), int(given[at]))
         if self._mode == 0 and (self.records["over"][chosen] != LIVE).all():
             raise StepAfterEnd(f"step after the end: {'the table is' if chosen.size == 1 else 'all tables are'} over; call reset()")
         self._advance(chosen, given)
 
+    def _is_legal(self, row: int, action: int) -> bool:
+        return 0 <= action < self._mask.shape[1] and self._mask[row, action] != 0
+
     def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
         """Step rows by actions that are known to be legal."""
-        told = (self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
-        arguments = (self._mode, self.skip_forced, *told, self.final_observation, self.final_records)
-        self._run(lambda lo, hi: self._loops.step_rows(self.records, rows, actions, lo, hi, *arguments), rows.size)
+        step, told = self._loops.step_rows, self._told_of_step
+        if self._pool is None:
+            fault = step(self.records, rows, actions, 0, rows.size, *told)
+            if fault >= 0:
+                self.check_row(fault)
+        else:
+            self._run(lambda lo, hi: step(self.records, rows, actions, lo, hi, *told), rows.size)
 
     def _run(self, part: Any, size: int) -> None:
         """Run part(lo, hi) over 0..size, cut into as many pieces as there are threads."""
@@ -167,8 +188,7 @@ class Tables:
 
         row, action: (1,) int64, kept and read at every call. Give what the step returns to `check_row`.
         """
-        told = (self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
-        arguments = (self.records, row, action, 0, 1, self._mode, self.skip_forced, *told, self.final_observation, self.final_records)
+        arguments = (self.records, row, action, 0, 1, *self._told_of_step)
         return self._loops.step_rows, arguments
 
     def check_row(self, row: int) -> None:
@@ -212,9 +232,8 @@ class Tables:
             self._loops.advance_rows(self.records, chosen)
         if options:
             self._set_up(chosen, options, before)
-        told = (self.skip_forced, self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
         loop = self._loops.refresh_rows if options else self._loops.reset_rows
-        self._run(lambda lo, hi: loop(self.records, chosen, lo, hi, *told), chosen.size)
+        self._run(lambda lo, hi: loop(self.records, chosen, lo, hi, *self._told), chosen.size)
 
     def _set_up(self, rows: np.ndarray, options: dict[str, Any], before: Any) -> None:
         try:
@@ -234,8 +253,7 @@ class Tables:
         if records.dtype != self.game.dtype or records.shape != chosen.shape:
             raise ValueError(f"records must be ({chosen.size},) of {self.game.name}'s dtype, not {records.shape}")
         self.records[chosen] = records
-        told = (self.skip_forced, self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
-        self._run(lambda lo, hi: self._loops.refresh_rows(self.records, chosen, lo, hi, *told), chosen.size)
+        self._run(lambda lo, hi: self._loops.refresh_rows(self.records, chosen, lo, hi, *self._told), chosen.size)
 
     def _rows(self, rows: Any) -> np.ndarray:
         chosen = np.asarray(rows)
