@@ -276,10 +276,16 @@ TABLE_FIELDS = [
     ("lanes", np.uint8, (NUM_DESIGNS, NUM_POINTS)),  # the points that lanes lead to, as bits
     ("both_ways", np.uint8, (NUM_DESIGNS, NUM_POINTS)),  # the same ignoring arrows
     ("vortices", np.uint8, (NUM_DESIGNS,)),  # points that are vortices, as bits
-    ("stations", np.int8, (NUM_DESIGNS,)),  # how many
-    ("leaving", np.uint8, (NUM_DESIGNS,)),  # ports at which a lane ends, as bits: there a ship can leave the card
-    ("through", np.uint8, (NUM_DESIGNS, len(PORTS))),  # ports one can get to from a port, over stations or not, as bits
+    ("face", np.uint32, (NUM_DESIGNS, 4)),  # of a card in each orientation what FACE names, as bits
 ]
+
+WAYS = tuple((p, q) for p in range(len(PORTS)) for q in range(len(PORTS)) if p != q)
+#: what is seen of a card at a glance: the bits of `face` from the lowest on; the first ones say what lies on the cell
+FACE = (
+    "exploration", "solar", "own_home", "own_start", "other_base", "free", "reachable", "vortex",
+    *(f"in_{p}" for p in PORTS), *(f"out_{p}" for p in PORTS),
+    *(f"way_{PORTS[p]}{PORTS[q]}" for p, q in WAYS), *(f"station_{n}" for n in range(1, MOST_STATIONS + 1)),
+)  # fmt: skip
 
 
 def compiled_arrays(table: CardTable) -> dict[str, np.ndarray]:
@@ -296,18 +302,31 @@ def compiled_arrays(table: CardTable) -> dict[str, np.ndarray]:
         lanes = np.zeros((NUM_POINTS, NUM_POINTS), np.int64)
         for begin, end in design.lanes:
             lanes[begin, end] = 1
-        reach = lanes.copy()
-        for middle in range(NUM_POINTS):
-            if middle >= len(PORTS):  # no way goes on from a port within the card
-                reach |= np.outer(reach[:, middle], reach[middle])
         bits = 1 << np.arange(NUM_POINTS)
         arrays["lanes"][number] = lanes @ bits
         arrays["both_ways"][number] = (lanes | lanes.T) @ bits
-        arrays["through"][number] = reach[: len(PORTS), : len(PORTS)] @ bits[: len(PORTS)]
         arrays["vortices"][number] = sum(1 << (len(PORTS) + v - 1) for v in design.vortices)
-        arrays["stations"][number] = design.stations
-        arrays["leaving"][number] = lanes[:, : len(PORTS)].any(axis=0) @ bits[: len(PORTS)]
+        for orientation in range(4):
+            seen = face(design, lanes, orientation)
+            arrays["face"][number, orientation] = sum(1 << bit for bit, name in enumerate(FACE) if seen.get(name))
     return arrays
+
+
+def face(design: Design, lanes: np.ndarray, orientation: int) -> dict[str, bool]:
+    """What FACE names, of a card as it lies: stations, ports that let a ship in and out, and ways from port to port."""
+    reach = lanes.copy()
+    for middle in range(len(PORTS), NUM_POINTS):  # no way goes on from a port within the card
+        reach |= np.outer(reach[:, middle], reach[middle])
+    ports = [(port - orientation) % 4 for port in range(4)]  # as printed, of the ports as they lie
+    seen = {"vortex": bool(design.vortices)}
+    for port, printed in enumerate(ports):
+        seen[f"in_{PORTS[port]}"] = bool(lanes[printed].any())
+        seen[f"out_{PORTS[port]}"] = bool(lanes[:, printed].any())
+    for p, q in WAYS:
+        seen[f"way_{PORTS[p]}{PORTS[q]}"] = bool(reach[ports[p], ports[q]])
+    for station in range(MOST_STATIONS):
+        seen[f"station_{station + 1}"] = station < design.stations
+    return seen
 
 
 # -- tables named by an option -----------------------------------------------------------------------------------------

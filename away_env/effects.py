@@ -34,7 +34,7 @@ def take_from_pile(s):
 @kernel
 def measure_ways(s):
     """The lanes have changed: count every ship's moves home again."""
-    for seat in range(s["players"]):
+    for seat in range(np.int64(s["players"])):
         s["moves_home"][seat] = count_moves_home(s, seat)
 
 

@@ -43,7 +43,7 @@ from away_env.effects import (
     take_from_pile,
     turn_card,
 )
-from away_env.lanes import BASE_CELLS, BASE_PORT, CELL_OF, CELLS, FRAME, SOLAR_CELLS, STEP, can_move
+from away_env.lanes import BASE_CELLS, BASE_PORT, BY_ARROWS, CELL_OF, CELLS, FRAME, SOLAR_CELLS, STEP, can_move
 from away_env.rules import AwayRules
 from away_env.state import (
     ACT,
@@ -76,6 +76,7 @@ from tabletop.stream import draw_below, shuffle
 FACTION = np.array(FACTION_OF, np.int64)
 MAX_ROUNDS = AwayRules.place("max_rounds")
 MOST_DISCARDED = 3
+TURNS = np.int64(4)
 
 
 # -- set-up ------------------------------------------------------------------------------------------------------------
@@ -110,14 +111,14 @@ def begin(s):
             if k < players:
                 s["ship"][k] = cell
     solar = np.arange(FIRST_SOLAR, FIRST_SOLAR + NUM_SOLAR)
-    shuffle(s["stream"], solar, NUM_SOLAR)
+    shuffle(s["stream"], solar, solar.size)
     for k in range(NUM_SOLAR):
         s["board"][SOLAR_CELLS[k]] = solar[k]
-        s["turn"][SOLAR_CELLS[k]] = draw_below(s["stream"], 4)
+        s["turn"][SOLAR_CELLS[k]] = draw_below(s["stream"], TURNS)
     s["deck"][:] = NO_CARD
     s["pile"][:] = NO_CARD
     s["pile_size"] = 0
-    size = 0
+    size = np.int64(0)
     for card in range(NUM_CARDS):
         s["place"][card] = NOWHERE
         if s["in_deck"][card]:
@@ -132,7 +133,7 @@ def begin(s):
 def start_game(s):
     """Each seat in turn draws its hand; seat 0 begins."""
     measure_ways(s)
-    for seat in range(s["players"]):
+    for seat in range(np.int64(s["players"])):
         draw_hand(s, seat)
     start_turn(s)
 
@@ -213,7 +214,7 @@ def start_turn(s):
     s["faction"] = NO_FACTION
     s["discarded"] = 0
     seat = np.int64(s["seat"])
-    if s["hand_size"][seat] == 0 and not can_move(s, seat, False):  # phase 1 is skipped
+    if s["hand_size"][seat] == 0 and not can_move(s, seat, BY_ARROWS):  # phase 1 is skipped
         start_phase_2(s)
 
 
@@ -382,7 +383,7 @@ def name_stop(s, stop):
         return
     seat = np.int64(s["seat"])
     move_ship(s, seat, np.int64(s["target"][0]), stop)
-    if effect == HYPERDRIVE and s["step"] == 0 and can_move(s, seat, False):
+    if effect == HYPERDRIVE and s["step"] == 0 and can_move(s, seat, BY_ARROWS):
         s["step"] = 1
         s["target"][0] = NO_CELL
         s["phase"] = CELL
@@ -437,12 +438,12 @@ def legal(records, i, mask):
         for card in range(NUM_CARDS):
             mask[A_DISCARD + card] = s["place"][card] == seat
     if phase == ACT:
-        mask[A_MOVE] = can_move(s, seat, False)
+        mask[A_MOVE] = can_move(s, seat, BY_ARROWS)
     elif phase in (PLAY, DISCARD):
         mask[A_DONE] = 1
     elif phase == SHIP:
         mask[A_PASS] = 1
-        mask[A_MOVE] = can_move(s, seat, False)
+        mask[A_MOVE] = can_move(s, seat, BY_ARROWS)
     elif phase == CELL:
         legal_cells(s, seat, mask)
     elif phase == STOP:
@@ -506,7 +507,7 @@ def determinize(records, i, seat):
     """Deal the other hands and the deck again: they are one pool of cards, of which each hand gets as many as it has."""
     s = records[i]
     pool = np.empty(NUM_CARDS, np.int64)
-    size = 0
+    size = np.int64(0)
     for card in range(NUM_CARDS):
         place = np.int64(s["place"][card])
         if place == DECK or (0 <= place < MAX_PLAYERS and place != seat):
@@ -514,7 +515,7 @@ def determinize(records, i, seat):
             size += 1
     shuffle(s["stream"], pool, size)
     at = 0
-    for other in range(s["players"]):
+    for other in range(np.int64(s["players"])):
         if other != seat:
             for _ in range(s["hand_size"][other]):
                 s["place"][pool[at]] = other

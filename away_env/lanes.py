@@ -1,4 +1,3 @@
-# ruff: noqa: SIM110 (numba compiles no generators)
 """The table: frames, neighbours, and where ships can go by lanes (rules: Cards as lanes, Moving one station).
 
 Cells are places in the field of 11 x 11 cells (see `state`), points those of `cards`: ports 0 to 3 N E S W, stations 4 to 7.
@@ -8,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from away_env.cards import BASE_PORTS, FIRST_BASE, FIRST_SOLAR, NUM_EXPLORATION, QUARTERS, SIDE, TABLE, turned
+from away_env.cards import BASE_PORTS, FACE, FIRST_BASE, FIRST_SOLAR, NUM_EXPLORATION, QUARTERS, SIDE, TABLE, turned
 from away_env.state import FREE, NOT_HOME, NUM_CELLS, WIDTH
 from tabletop.compiled import kernel
 
@@ -34,7 +33,12 @@ BASE_CELLS = np.array([CELLS[r * SIDE + c] for r, c in TABLE.bases], np.int64)  
 TURNED = np.array([[((ports << o) | (ports >> (4 - o))) & 15 for ports in range(16)] for o in range(4)], np.int64)
 PORTS_MASK = 15
 STATIONS_MASK = 0xF0
+IN, OUT = FACE.index("in_N"), FACE.index("out_N")  # bits of `face`
 HOME = 1  # in `found`: bit of the home base; bits 4 to 7 are stations
+# arguments of the functions below. They are numpy's, for numba compiles a copy of a function for every literal it is called with
+BY_ARROWS, IGNORING_ARROWS = np.bool_(False), np.bool_(True)
+ALL_STOPS, ANY_STOP = np.bool_(False), np.bool_(True)
+NOTHING = np.int64(-1)
 MOST_WAITING = 4 * SIDE * SIDE + 8  # a port of a cell is entered once, and three stations are jumped
 
 
@@ -67,7 +71,7 @@ def lanes_from(s, cell, point, ignoring_arrows):
 @kernel
 def held(s, mover, cell, station):
     """Does another ship than the mover's hold that station?"""
-    for seat in range(s["players"]):
+    for seat in range(np.int64(s["players"])):
         if s["ship"][seat] == cell and s["stop"][seat] == station and seat != mover:
             return True
     return False
@@ -97,7 +101,7 @@ def destinations(s, mover, ignoring_arrows, any_only, found):
         size = 1
         if s["vortices"][s["design"][s["board"][at]]] >> (3 + stop) & 1:
             for there in CELLS:
-                if is_card(s["board"][there]):
+                if is_card(np.int64(s["board"][there])):
                     vortices = np.int64(s["vortices"][s["design"][s["board"][there]]]) & ~np.int64(seen[there])
                     for point in range(4, 8):
                         if vortices >> point & 1:
@@ -131,7 +135,7 @@ def destinations(s, mover, ignoring_arrows, any_only, found):
             if to >> port & 1:
                 there = cell + STEP[port]
                 entry = port ^ 2
-                if is_card(s["board"][there]):
+                if is_card(np.int64(s["board"][there])):
                     if not seen[there] >> entry & 1:
                         seen[there] |= 1 << entry
                         waiting[size] = 8 * there + entry
@@ -145,7 +149,7 @@ def destinations(s, mover, ignoring_arrows, any_only, found):
 @kernel
 def can_move(s, seat, ignoring_arrows):
     """Is there a stop that the seat's own ship can go to?"""
-    return destinations(s, seat, ignoring_arrows, True, np.empty(NUM_CELLS, np.uint8)) > 0
+    return destinations(s, seat, ignoring_arrows, ANY_STOP, np.empty(NUM_CELLS, np.uint8)) > 0
 
 
 @kernel
@@ -154,7 +158,7 @@ def raid_destinations(s, victim, found):
     found[:] = 0
     if s["stop"][victim] == 0:  # ships on bases are not touched
         return 0
-    count = destinations(s, victim, True, False, found)
+    count = destinations(s, victim, IGNORING_ARROWS, ALL_STOPS, found)
     home = s["base"][victim ^ 1]
     if found[home]:
         found[home] = 0
@@ -171,8 +175,8 @@ def count_moves_home(s, seat):
     home_port = BASE_PORT[seat ^ 1]
     before = np.int64(s["board"][home + STEP[home_port]])
     if is_card(before):
-        leaving = TURNED[s["turn"][home + STEP[home_port]], s["leaving"][s["design"][before]]]
-        if not leaving >> (home_port ^ 2) & 1:
+        face = np.int64(s["face"][s["design"][before], s["turn"][home + STEP[home_port]]])
+        if not face >> (OUT + (home_port ^ 2)) & 1:
             return NOT_HOME  # shut
     elif before != FIRST_BASE + seat:
         return NOT_HOME
@@ -200,7 +204,7 @@ def count_moves_home(s, seat):
         if not from_base and not warped and s["vortices"][s["design"][s["board"][cell]]] >> point & 1:
             warped = True  # all vortices are reached by now
             for there in CELLS:
-                if is_card(s["board"][there]):
+                if is_card(np.int64(s["board"][there])):
                     vortices = np.int64(s["vortices"][s["design"][s["board"][there]]]) & ~np.int64(seen[there])
                     for other in range(4, 8):
                         if vortices >> other & 1:
@@ -212,7 +216,7 @@ def count_moves_home(s, seat):
             size -= 1
             cell = np.int64(waiting[size]) >> 3
             point = np.int64(waiting[size]) & 7
-            to = np.int64(1) << point if from_base else lanes_from(s, cell, point, False)
+            to = np.int64(1) << point if from_base else lanes_from(s, cell, point, BY_ARROWS)
             from_base = False
             for other in range(4, 8):
                 if to >> other & 1 and not seen[cell] >> other & 1:
@@ -224,7 +228,7 @@ def count_moves_home(s, seat):
                 if to >> port & 1:
                     there = cell + STEP[port]
                     entry = port ^ 2
-                    if is_card(s["board"][there]):
+                    if is_card(np.int64(s["board"][there])):
                         if not seen[there] >> entry & 1:
                             seen[there] |= 1 << entry
                             waiting[size] = 8 * there + entry
@@ -237,7 +241,7 @@ def count_moves_home(s, seat):
 @kernel
 def holds_ship(s, cell):
     """Is a ship on the card that lies there?"""
-    for seat in range(s["players"]):
+    for seat in range(np.int64(s["players"])):
         if s["ship"][seat] == cell:
             return True
     return False
@@ -246,7 +250,7 @@ def holds_ship(s, cell):
 @kernel
 def is_empty_card(s, cell):
     """Is it a card without a ship that lies there?"""
-    return is_card(s["board"][cell]) and not holds_ship(s, cell)
+    return is_card(np.int64(s["board"][cell])) and not holds_ship(s, cell)
 
 
 @kernel
@@ -256,7 +260,7 @@ def may_lie(s, cell, lifted):
         return False
     for port in range(4):
         there = cell + STEP[port]
-        if there != lifted and is_card(s["board"][there]):
+        if there != lifted and is_card(np.int64(s["board"][there])):
             return True
     return False
 
@@ -265,7 +269,7 @@ def may_lie(s, cell, lifted):
 def may_lay(s, cell, bare):
     """May an exploration card from a hand be laid there? bare: no card lies on the table, so that a base is touched."""
     if not bare:
-        return may_lie(s, cell, -1)
+        return may_lie(s, cell, NOTHING)
     if s["board"][cell] != FREE:
         return False
     for port in range(4):
@@ -278,7 +282,7 @@ def may_lay(s, cell, bare):
 def is_bare(s):
     """Does no solar or exploration card lie on the table?"""
     for cell in CELLS:
-        if is_card(s["board"][cell]):
+        if is_card(np.int64(s["board"][cell])):
             return False
     return True
 
@@ -286,7 +290,7 @@ def is_bare(s):
 @kernel
 def can_lift(s, cell):
     """Is it an empty exploration card that lies there, and is there a place for it elsewhere?"""
-    if not is_exploration(s["board"][cell]) or holds_ship(s, cell):
+    if not is_exploration(np.int64(s["board"][cell])) or holds_ship(s, cell):
         return False
     for there in CELLS:
         if may_lie(s, there, cell):

@@ -78,6 +78,18 @@ STATE = record_dtype(
     ],
 )
 
+#: Fields that not every seat sees; each seat sees what `observation` tells it of them. (The stream is hidden in every game.)
+HIDDEN = ("place", "deck")
+
+
+def conserved(record: Any) -> Any:
+    """What dealing the hidden cards again keeps: how many cards are where, and which are in hands or in the deck."""
+    pooled = [card for card in range(NUM_CARDS) if 0 <= record["place"][card] <= DECK]
+    deck = sorted(int(card) for card in record["deck"][: record["deck_size"]])
+    in_order = deck == [card for card in pooled if record["place"][card] == DECK]
+    return sorted(record["place"].tolist()), pooled, in_order
+
+
 #: Set-ups that `reset(options=…)` takes, besides `record` and `text`
 SET_UP = {
     "solar": "the nine solar cards, row by row, each as (design, orientation)",

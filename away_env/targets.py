@@ -1,4 +1,3 @@
-# ruff: noqa: SIM110 (numba compiles no generators)
 """Which cards can be played, and what their targets may be: each decision offers only what can be completed (rules: A turn)."""
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from away_env.cards import (
     UNSTABLE_FIELD,
 )
 from away_env.lanes import (
+    ALL_STOPS,
     CELLS,
     FRAME,
     OWN_OF,
@@ -64,7 +64,7 @@ def can_lay(s):
 def can_raid(s, seat):
     """Is there an opponent's ship that a raid can move?"""
     found = np.empty(NUM_CELLS, np.uint8)
-    for victim in range(s["players"]):
+    for victim in range(np.int64(s["players"])):
         if victim != seat and raid_destinations(s, victim, found) > 0:
             return True
     return False
@@ -73,9 +73,9 @@ def can_raid(s, seat):
 @kernel
 def is_rotated_by(s, seat, cell):
     """Is it a solar card with at least one opponent's ship that lies there?"""
-    if not is_solar(s["board"][cell]):
+    if not is_solar(np.int64(s["board"][cell])):
         return False
-    for other in range(s["players"]):
+    for other in range(np.int64(s["players"])):
         if other != seat and s["ship"][other] == cell:
             return True
     return False
@@ -88,7 +88,7 @@ def count_empty(s):
     solar = 0
     for cell in CELLS:
         if is_empty_card(s, cell):
-            if is_solar(s["board"][cell]):
+            if is_solar(np.int64(s["board"][cell])):
                 solar += 1
             else:
                 exploration += 1
@@ -144,7 +144,7 @@ def find_destinations(s, seat, found):
     if s["effect"] == PIRATE_RAID:
         raid_destinations(s, np.int64(s["target"][0]), found)
     else:
-        destinations(s, seat, s["effect"] == SOLAR_WIND, False, found)
+        destinations(s, seat, s["effect"] == SOLAR_WIND, ALL_STOPS, found)
 
 
 @kernel
@@ -175,12 +175,12 @@ def legal_cells(s, seat, mask):
             good = is_empty_card(s, cell)
         elif effect in (SOLAR_TORNADO, SOLAR_STORM):
             good = can_lift(s, cell) if first < 0 else may_lie(s, cell, first)
-        elif not is_card(s["board"][cell]) or holds_ship(s, cell):
+        elif not is_card(np.int64(s["board"][cell])) or holds_ship(s, cell):
             good = False
         elif first < 0:
-            good = (solar if is_solar(s["board"][cell]) else exploration) > 1
+            good = (solar if is_solar(np.int64(s["board"][cell])) else exploration) > 1
         else:
-            good = cell != first and is_exploration(s["board"][cell]) == is_exploration(s["board"][first])
+            good = cell != first and is_exploration(np.int64(s["board"][cell])) == is_exploration(np.int64(s["board"][first]))
         mask[A_CELL + OWN_OF[seat, cell]] = good
 
 
