@@ -47,7 +47,7 @@ from beyond_env.cards import (
 )
 from beyond_env.rules import NO_RESCUE_LIMIT, BeyondRules, max_decisions
 from beyond_env.state import MOST_REVEALED, PHASES, STATE
-from tabletop.errors import RulesError, SetupError, listed
+from tabletop.errors import SetupError, listed
 from tabletop.registry import LIVE, TERMINATED, TRUNCATED
 from tabletop.rules import Variant
 from tabletop.stream import seed_stream, shuffle
@@ -183,7 +183,7 @@ class Line(NamedTuple):
         """The number in an item of the form `pattern`, which has one group."""
         match = re.fullmatch(pattern, item)
         assert match is not None
-        n = int(match[1])
+        n = int(match[1][:25])  # more digits are out of range anyway
         if not low <= n <= high:
             self.wrong(f"{item!r} is out of range: {low} to {high}")
         return n
@@ -207,7 +207,7 @@ def _lines(text: str) -> tuple[Variant, list[Line]]:
         if variant is None:
             try:
                 variant = Variant.parse(line, BeyondRules)
-            except RulesError as error:
+            except ValueError as error:
                 raise SetupError(f"line {number}: {error}") from None
         elif line.startswith(SEEN_BY):
             raise SetupError(f"line {number}: this is {line}; only a text of everything can be read")
@@ -239,7 +239,7 @@ class Reader:
     def _sort(self, lines: list[Line]) -> None:
         seat = None
         for line in lines:
-            if match := re.fullmatch(r"seat (\d+)", line.name):
+            if match := re.fullmatch(r"seat (\d{1,4})", line.name):
                 seat = int(match[1])
                 if seat >= self.players:
                     line.wrong(f"{self.variant} has seats 0 to {self.players - 1}")
@@ -363,7 +363,7 @@ class Reader:
     @staticmethod
     def _named(line: Line, item: str, names: tuple[str, ...], mark: str | None) -> tuple[int, int, int]:
         """(count, place in names, number marked) of an item such as `3 turtle_snake_yin (1 protected)`."""
-        match = re.fullmatch(r"(?:(\d+) )?(\w+)(?: \((?:(\d+) )?(\w+)\))?", item)
+        match = re.fullmatch(r"(?:(\d{1,4}) )?(\w+)(?: \((?:(\d{1,4}) )?(\w+)\))?", item)
         if match is None or match[2] not in names:
             line.wrong(f"{item!r} is not one of {listed(names, 20)}, with a number before it if there are several")
         if match[4] and match[4] != mark:
@@ -501,7 +501,7 @@ class Reader:
             if seat is not None:
                 self.lines["turn", None].wrong("no seat is to act when the game is over")
         for line, item in self._items("winners"):
-            if not re.fullmatch(r"\d+", item) or int(item) >= self.players:
+            if not re.fullmatch(r"\d", item) or int(item) >= self.players:
                 line.wrong(f"{item!r} is not a seat")
             if r["over"] != TERMINATED:
                 line.wrong("nobody has won a game that is not over")
@@ -530,6 +530,20 @@ class Reader:
             self.lines["looked", None].wrong("cards looked at are known: they stand in the line known too")
         if r["over"] == LIVE:
             self._check_phase()
+        elif r["over"] == TERMINATED:
+            self._check_end()
+
+    def _check_end(self) -> None:
+        """Is this how a game ends, and are these the winners?"""
+        r = self.r
+        six = np.flatnonzero(r["nian"] == NUM_NIAN).tolist()
+        if not six and not (r["triggered"] and r["turns"] % self.players == 0):
+            self.lines["turn", None].wrong("a game is over by six Nian Shou, or when the end is triggered and all had as many turns")
+        face_up = r["pool"].sum(1) + r["nian"] + 4 * r["enchantments"].sum(1)
+        worth = [(_points(r, seat), -int(face_up[seat])) for seat in range(self.players)]
+        winners = six or [seat for seat in range(self.players) if worth[seat] == max(worth)]
+        if np.flatnonzero(r["won"]).tolist() != winners:
+            self.lines["winners", None].wrong(f"winners are {', '.join(map(str, winners))}")
 
     def _check_phase(self) -> None:
         """Can the seat to act be asked what the phase asks?"""

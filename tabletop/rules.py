@@ -172,7 +172,7 @@ class Rules:
             return None
         if allowed.texts is not None:
             return allowed.texts.read(value)
-        if not allowed.is_bool and re.fullmatch(r"-?\d+", word):
+        if not allowed.is_bool and re.fullmatch(r"-?[0-9]{1,9}", word):
             return int(word)
         raise RulesError(f"{cls.game} rules: {name}={value} is not allowed; {name} is {allowed}")
 
@@ -199,7 +199,7 @@ class Variant:
             raise RulesError(f"{text!r} is not a variant of {rules_class.game}; write {rules_class.game}(players=2,option=value,…)")
         parts = [p.strip() for p in match[2].split(",") if p.strip()]
         players = [p.partition("=")[2].strip() for p in parts if p.partition("=")[0].strip() == "players"]
-        if len(players) != 1 or not players[0].isdigit():
+        if len(players) != 1 or not re.fullmatch("[0-9]{1,3}", players[0]):
             raise RulesError(f"{text!r} must name players once: {rules_class.game}(players=2,…)")
         rest = ",".join(p for p in parts if p.partition("=")[0].strip() != "players")
         return cls(int(players[0]), rules_class.parse(rest))
