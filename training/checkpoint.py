@@ -18,7 +18,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy, interface, load_weights, read_card, save_weights
-from tabletop.errors import CheckpointError
+from tabletop.errors import CheckpointError, TabletopError, listed
+from tabletop.opponents import name_of
 from training.files import write_folder, write_json
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 TRAINER_FILE = "trainer.safetensors"
 TRAINER_CARD = "trainer.json"
-KEPT = 2
+TOLD = ("decisions", "imitated", "games", "elapsed", "phase", "metrics", "play")
+GONE = "gone"  # name of what holds the place of an agent that was not kept (see LearnerTables.restore_state)
 
 
 @dataclass
@@ -40,7 +42,10 @@ class State:
 
 
 def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
-    """Write a checkpoint of the trainer into the run's folder, point `latest.json` to it, and drop all but the newest two."""
+    """Write a checkpoint of the trainer into the run's folder, point `latest.json` to it, and drop all but it and the one before.
+
+    A folder is never replaced, so at any moment `latest.json` names one that is whole.
+    """
     tensors: dict[str, torch.Tensor] = {}
     told = {
         "decisions": trainer.decisions,
@@ -53,7 +58,12 @@ def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
     }
     folder = run / "checkpoints"
     folder.mkdir(exist_ok=True)
-    path = folder / f"step-{trainer.decisions:012d}"
+    name = f"step-{trainer.decisions:012d}"
+    path, number = folder / name, 1
+    while path.exists():  # stopped twice between the same two updates, or killed before latest.json named it
+        number += 1
+        path = folder / f"{name}-{number}"
+    before = _latest(run)
 
     def fill(target: Path) -> None:
         save_weights(target / WEIGHTS_FILE, trainer.network)
@@ -63,10 +73,18 @@ def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
 
     write_folder(path, fill)
     write_json(run / "latest.json", {"checkpoint": f"checkpoints/{path.name}"})
-    others = sorted(p for p in folder.iterdir() if p.is_dir() and p.name.startswith("step-") and p != path)
-    for old in others[: max(len(others) - (KEPT - 1), 0)]:
-        shutil.rmtree(old, ignore_errors=True)
+    for old in folder.glob("step-*"):
+        if old not in (path, before):
+            shutil.rmtree(old, ignore_errors=True)
     return path
+
+
+def _latest(run: Path) -> Path | None:
+    """The checkpoint that `latest.json` names."""
+    try:
+        return find_policy(run)
+    except CheckpointError:
+        return None
 
 
 def _play_state(trainer: Trainer, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
@@ -74,6 +92,9 @@ def _play_state(trainer: Trainer, tensors: dict[str, torch.Tensor]) -> dict[str,
     model, env = trainer.model, trainer.env
     assert model is not None and env is not None
     arrays, learner = env.learner.state()
+    # Agents act in the order of their places and draw from one generator, so those that are at no table just now keep theirs too.
+    arrays["learner._final_at"] = env.learner._final_at
+    learner["agents"] = {str(at): name_of(agent) for at, agent in enumerate(env.learner._roster.agents) if name_of(agent) != GONE}
     for name, array in arrays.items():
         tensors[f"env.{name}"] = torch.from_numpy(np.ascontiguousarray(array))
     for index, values in model.policy.optimizer.state_dict()["state"].items():
@@ -103,6 +124,8 @@ def load(run: Path) -> State:
         tensors = load_file(folder / TRAINER_FILE)
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(f"{folder} cannot be gone on with (truncated or damaged): {str(error).splitlines()[0]}") from None
+    if not isinstance(told, dict) or any(key not in told for key in TOLD):
+        raise CheckpointError(f"{folder / TRAINER_CARD} is damaged: it must have {listed(TOLD)}")
     return State(folder, card, told, tensors)
 
 
@@ -124,12 +147,24 @@ def restore(trainer: Trainer, state: State) -> None:
 
 
 def restore_play(trainer: Trainer, state: State) -> None:
-    """Take the optimizer, the generators, the games under way and the opponents."""
+    """Take the optimizer, the generators, the games under way and the opponents; CheckpointError if something is not as it was written."""
+    try:
+        _restore_play(trainer, state)
+    except TabletopError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise CheckpointError(f"{state.folder} cannot be gone on with (damaged): {told}") from None
+
+
+def _restore_play(trainer: Trainer, state: State) -> None:
     model, env, play, tensors = trainer.model, trainer.env, state.told["play"], state.tensors
     assert model is not None and env is not None
     trainer.opponents.restore(play["opponents"])
     arrays = {name.removeprefix("env."): tensor.numpy() for name, tensor in tensors.items() if name.startswith("env.")}
     env.learner.restore_state(arrays, play["learner"], trainer.opponents.named)
+    if "learner._final_at" in arrays:
+        env.learner._final_at[:] = arrays["learner._final_at"]
     env._fresh = False
     env._returns[:] = play["returns"]
     env._lengths[:] = play["lengths"]

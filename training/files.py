@@ -53,14 +53,24 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` write files into a temporary folder, then rename it to `path`, which must not exist yet (or is replaced)."""
+    """Let `fill` write files into a temporary folder, then rename it to `path`, which must not exist yet: a folder that is replaced
+    would be gone for a moment."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         temporary.mkdir()
         fill(temporary)
         if path.exists():
-            shutil.rmtree(path)
+            raise FileExistsError(f"{path} exists already")
         os.rename(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what a killed process had half-written in a folder."""
+    for left in folder.glob(".*.part"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
