@@ -24,7 +24,7 @@ from tabletop.sb3 import LearnerVecEnv
 from training import checkpoint
 from training.config import TrainConfig
 from training.evaluate import Result, evaluate
-from training.files import make_folder, write_json
+from training.files import make_folder, remove_parts, write_json
 from training.imitate import imitate
 from training.self_play import Opponents
 
@@ -99,6 +99,8 @@ class Trainer:
         self.env: LearnerVecEnv | None = None
         self.model: MaskablePPO | None = None
         self.state: checkpoint.State | None = None
+        for folder in (self.folder, self.folder / "past", self.folder / "checkpoints"):
+            remove_parts(folder)
         if c.resume:
             self.state = checkpoint.load(self.folder)
             checkpoint.restore(self, self.state)
@@ -116,13 +118,17 @@ class Trainer:
                 self._imitate()
             if not self.finished():
                 self._play()
-            self.save()
+            if self.model is not None or not self.resumed_in_play:  # else nothing was done, and the checkpoint has more than is here
+                self.save()
             if self.stop_asked:
                 raise Interrupted
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-        return self._evaluate(self.config.final_games, "final")
+        try:
+            return self._evaluate(self.config.final_games, "final")
+        except KeyboardInterrupt:
+            raise Interrupted from None
 
     @property
     def resumed_in_play(self) -> bool:
@@ -133,11 +139,18 @@ class Trainer:
 
     def share(self) -> float:
         """Share of the run that is done."""
+        return self._share(self.decisions, self.elapsed() / 60)
+
+    def _share(self, decisions: int, minutes: float) -> float:
         c = self.config
         if c.decisions is not None:
-            return self.decisions / c.decisions
+            return decisions / c.decisions
         assert c.minutes is not None
-        return self.elapsed() / (60 * c.minutes)
+        return minutes / c.minutes
+
+    def evaluated(self) -> float:
+        """Share of the run (which a resume may have made longer) at the last evaluation."""
+        return self._share(self.metrics[-1]["decisions"], self.metrics[-1]["minutes"]) if self.metrics else 0.0
 
     def finished(self) -> bool:
         return self.stop_asked or self.share() >= 1
@@ -160,7 +173,8 @@ class Trainer:
             self.report("imitating the heuristic", self.share(), f"{self.decisions:,} decisions")
             return 1.0 if self.stop_asked else self.share() / until
 
-        imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun)
+        tables = min(self.config.tables, 256)
+        imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun, num_tables=tables)
         if not self.stop_asked:
             self.phase = "play"
             self._evaluate(self.config.evaluate_games, "after the warm start")
@@ -238,8 +252,7 @@ class Course(BaseCallback):
         updates = t.model._n_updates // t.config.epochs
         if updates and updates % t.config.snapshot_every == 0:
             t.opponents.add(t.network, t.decisions)
-        last = t.metrics[-1]["share"] if t.metrics else 0.0
-        if updates and t.share() - last >= t.config.evaluate_every and not t.finished():
+        if updates and t.share() - t.evaluated() >= t.config.evaluate_every and not t.finished():
             t._evaluate(t.config.evaluate_games, "on the way")
         t._checkpoint_when_due()
         t.report("self-play", t.share(), f"{t.decisions:,} decisions, {t.games:,} games")
