@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,20 +73,54 @@ class TrainConfig:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {self.preset!r}")
         if self.minutes is not None and self.decisions is not None:
             raise ValueError("give minutes or decisions, not both")
-        for name in ("tables", "steps", "epochs", "batch", "snapshot_every", "past_selves", "evaluate_games", "final_games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        self._check_numbers()
         chosen: dict[str, Any] = dict(PRESETS[self.preset])
         length = chosen.pop("minutes")
         if self.minutes is None and self.decisions is None:
             chosen["minutes"] = length
         defaults = {f.name: f.default for f in dataclasses.fields(self)}
         changes = {name: value for name, value in chosen.items() if getattr(self, name) == defaults[name]}
-        return dataclasses.replace(self, **changes)
+        settings = dataclasses.replace(self, **changes)
+        size = settings.tables * settings.steps
+        if size % min(settings.batch, size) == 1 or size == 1:  # whose advantage, divided by the deviation of one number, is no number
+            raise ValueError(f"tables x steps is {size}: batches of {settings.batch} leave one of a single decision; change one of them")
+        return settings
+
+    def _check_numbers(self) -> None:
+        for name, (low, high) in LIMITS.items():
+            given = getattr(self, name)
+            for value in given if isinstance(given, tuple) else (given,):
+                if value is not None and not low <= value <= high:
+                    limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+                    raise ValueError(f"{name} must be {limits}, not {value:g}")
+        for name in ("minutes", "evaluate_every", "learning_rate"):
+            if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} must be above 0, not {value:g}")
+        if self.opponent_heuristic + self.opponent_random > 1:
+            raise ValueError("opponent_heuristic and opponent_random are shares of the games: together at most 1")
+        for name in ("players", "rules"):
+            if not getattr(self, name):
+                raise ValueError(f"{name}: name at least one")
 
     def json(self) -> dict[str, Any]:
         return {k: str(v) if isinstance(v, Path) else v for k, v in dataclasses.asdict(self).items()}
 
+
+#: Smallest and largest value (of each, where there are several).
+LIMITS: dict[str, tuple[float, float]] = {
+    "seed": (0, 2**32 - 1),
+    "imitate": (0, 1),
+    "gamma": (0, 1),
+    "gae_lambda": (0, 1),
+    "opponent_heuristic": (0, 1),
+    "opponent_random": (0, 1),
+    "threads": (0, 1024),
+    "clip": (0, math.inf),
+    "entropy": (0, math.inf),
+    "checkpoint_minutes": (0, math.inf),
+    **dict.fromkeys(("decisions", "tables", "steps", "epochs", "batch", "hidden", "channels"), (1, math.inf)),
+    **dict.fromkeys(("snapshot_every", "past_selves", "evaluate_games", "final_games"), (1, math.inf)),
+}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"minutes": 0.2, "imitate": 0.4, "tables": 32, "steps": 32, "evaluate_games": 40, "final_games": 100, "evaluate_every": 0.5},
