@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,22 +50,28 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     variant = trainer.variants[0]
     rivals = [baselines(game)[-1]] * (variant.players - 1)
     write_text(folder / "game.txt", transcript(game, variant, [trainer.agent(), *rivals], seed=config.seed))
+    say = partial(console.print, markup=False, soft_wrap=True)  # paths are copied from the terminal: never cut or read as markup
     if interrupted:
-        console.print(f"stopped early after {trainer.decisions:,} decisions; nothing is lost")
+        say(f"stopped early after {trainer.decisions:,} decisions; nothing is lost")
     else:
         console.print(results_table(results, "the learned policy"))
-    console.print(f"checkpoint      {folder / json.loads((folder / 'latest.json').read_text())['checkpoint']}")
+    say(f"checkpoint      {folder / json.loads((folder / 'latest.json').read_text())['checkpoint']}")
     if trainer.metrics:
-        console.print(f"learning curve  {folder / 'curve.png'}")
-    console.print(f"a game to read  {folder / 'game.txt'}")
-    console.print(f"TensorBoard     tensorboard --logdir {folder / 'tensorboard'}")
-    console.print("what to try next")
+        say(f"learning curve  {folder / 'curve.png'}")
+    say(f"a game to read  {folder / 'game.txt'}")
+    say(f"TensorBoard     tensorboard --logdir {shlex.quote(str(folder / 'tensorboard'))}")
+    say("what to try next")
     if interrupted:
-        console.print(f"  beyond-away train {game.name} --resume --out {folder}")
-    console.print(f"  beyond-away watch {game.name} policy:{folder} heuristic --seed 1")
-    console.print(f"  beyond-away evaluate {game.name} policy:{folder} --games 10000")
+        say(f"  beyond-away train {game.name} --resume --out {shlex.quote(str(folder))}")
+    policy = shlex.quote(f"policy:{folder}")
+    say(f"  beyond-away watch {game.name} {policy} heuristic --seed 1")
+    say(f"  beyond-away evaluate {game.name} {policy} --games 10000")
     if not interrupted and trainer.config.preset != "standard":
-        console.print(f"  beyond-away train {game.name} --preset standard")
+        say(f"  beyond-away train {game.name} --preset standard")
+
+
+#: What a resume may ask for; of all else it keeps what the run began with.
+MAY_CHANGE = ("out", "resume", "minutes", "decisions", "quiet", "threads")
 
 
 def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
@@ -73,10 +81,15 @@ def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
         told = json.loads((folder / "run.json").read_text())
         settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told["settings"].items()}
         stored = TrainConfig(**settings | {"out": folder, "resume": True})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        name = told["game"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} holds no run to go on with: {str(error).splitlines()[0]}") from None
-    if told["game"] != game.name:
-        raise CheckpointError(f"{folder} is a run of {told['game']}, not of {game.name}")
+    if name != game.name:
+        raise CheckpointError(f"{folder} is a run of {name}, not of {game.name}")
+    for f in fields(config):
+        asked, kept = getattr(config, f.name), getattr(stored, f.name)
+        if f.name not in MAY_CHANGE and asked not in (f.default, kept):
+            raise CheckpointError(f"{folder} is a run with {f.name} {kept}; going on with it by {f.name} {asked} is not possible")
     if config.minutes is not None or config.decisions is not None:
         stored = replace(stored, minutes=config.minutes, decisions=config.decisions)
     return replace(stored, quiet=config.quiet, threads=config.threads or stored.threads)
