@@ -53,7 +53,7 @@ class Opponents:
                 save_weights(temporary, network)
             self.past[name] = PolicyAgent(self.game, copy.deepcopy(network), name, greedy=False)
         if len(self.past) > self.most:  # the oldest but one goes: the first self stays, as a yardstick
-            del self.past[list(self.past)[1]]
+            del self.past[list(self.past)[min(1, self.most - 1)]]
         older = [n for n in self.past if n != name]
         picked = self.rng.permutation(len(older))[: ACTIVE - 1]
         self.active = [name, *(older[int(i)] for i in picked)]
