@@ -28,7 +28,8 @@ def share_by_deal(deal: np.ndarray, share: np.ndarray) -> Share:
     """The mean of `share` (one for each game) with a 95 % interval that counts games of the same deal as one observation.
 
     Wilson's score interval (1927), the number of games being the one that would have given the variance seen between deals: so it
-    stays honest when all games are won, and gains from pairing when rotated seats cancel the luck of the deal.
+    stays honest when all games are won, and gains from pairing when rotated seats cancel the luck of the deal. Where no variance
+    is seen, games of one deal may be copies of each other: it is the number of deals.
     """
     _, index = np.unique(deal, return_inverse=True)
     per_deal = np.bincount(index, share) / np.bincount(index)
@@ -36,10 +37,8 @@ def share_by_deal(deal: np.ndarray, share: np.ndarray) -> Share:
     mean = float(per_deal.mean())
     variance = float(per_deal.var(ddof=1)) / deals if deals > 1 else 0.25
     effective = float(deals)
-    if variance > 0 and 0 < mean < 1:
+    if variance > 1e-12 and 0 < mean < 1:
         effective = min(mean * (1 - mean) / variance, 4.0 * games)
-    elif variance == 0:
-        effective = float(games if mean in (0.0, 1.0) else deals)
     low, high = wilson(mean, effective)
     return Share(mean, low, high, games, deals)
 
