@@ -164,6 +164,8 @@ def bench(games: list[str], seconds: float = 1.0, repeats: int = 5, threads: int
     """Measure and return the table."""
     from tabletop.registry import games as registered
 
+    if not (seconds > 0 and repeats >= 1 and threads >= 1):
+        raise ValueError(f"seconds must be above 0, repeats and threads at least 1, not {seconds:g}, {repeats}, {threads}")
     measured = list(rows(games or list(registered()), threads))
     for turn in range(repeats):
         say(f"measuring: round {turn + 1} of {repeats} ({len(measured)} rows of {seconds:g} s)")

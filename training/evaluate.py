@@ -51,6 +51,8 @@ def evaluate(
 
     In a game of more than two players the opponent takes all other seats, so an equal agent gets 1/players of the victories.
     """
+    if games < 1:
+        raise ValueError(f"games must be at least 1, not {games}")
     results = []
     rivals = baselines(game) if opponents is None else opponents
     for variant in variants:

@@ -22,7 +22,7 @@ MOST_TABLES = 4096
 @dataclass
 class Games:
     """Finished games. Row g: deal[g]; seating[g, seat] = index of the agent who sat there; rewards[g, seat]; share[g, seat]: share
-    of the victory (1/winners for a winner; 1/players for all when cut off); decisions[g]: real decisions; truncated[g]."""
+    of the victory (1/winners for a winner; 1/players for all when cut off or drawn); decisions[g]: real decisions; truncated[g]."""
 
     deal: np.ndarray
     seating: np.ndarray
@@ -38,7 +38,7 @@ class Games:
 
 
 def rotations(agents: int, players: int) -> list[tuple[int, ...]]:
-    """Seatings in which each of `agents` agents sits in each seat equally often: all rotations, of two agents all mixed seatings."""
+    """Seatings in which each of `agents` agents sits in each seat equally often; of two agents, the first alone in each seat."""
     if agents == players:
         base = tuple(range(players))
         return [base[k:] + base[:k] for k in range(players)]
@@ -64,6 +64,8 @@ def play(
     """
     game = tabletop.game(game)
     numbers = np.arange(deals) if isinstance(deals, int | np.integer) else np.asarray(deals)
+    if not len(numbers):
+        raise ValueError(f"deals must be at least 1, not {deals}")
     seats = np.array(rotations(len(agents), variant.players) if seatings is None else seatings)
     if seats.ndim != 2 or seats.shape[1] != variant.players or seats.min() < 0 or seats.max() >= len(agents):
         raise ValueError(f"seatings must name {variant.players} of {len(agents)} agents each")
@@ -104,5 +106,6 @@ def _play_batch(
         tables.step(actions, live)
         decisions[live] += 1
     won = tables.records["won"][:, :players].astype(np.float64)
-    share = np.where(tables.truncated[:, None], 1.0 / players, won / np.maximum(won.sum(axis=1, keepdims=True), 1))
+    winners = np.where(tables.truncated, 0, won.sum(axis=1))[:, None]
+    share = np.where(winners == 0, 1.0 / players, won / np.maximum(winners, 1))
     return Games(deal, seating, tables.rewards[:, :players].copy(), share, decisions, tables.truncated.copy(), tables.records.copy())

@@ -22,7 +22,7 @@ def transcript(game: Game, variant: Variant, agents: Sequence[Agent], seed: int 
         if seat != before:
             lines += ["", f"--- seat {seat} ({agents[seat].name}) ---", _shown(game, tables, seat), ""]
             before = seat
-        action = agents[seat].act(tables.observation, tables.action_mask, rng)
+        action = agents[seat].act(tables.observation.copy(), tables.action_mask.copy(), rng)
         legal = int(tables.action_mask[0].sum())
         lines.append(f"seat {seat}: {game.actions.names[int(action[0])]}   ({f'{legal} legal' if legal > 1 else 'forced'})")
         tables.step(action)
@@ -39,4 +39,6 @@ def ending(tables: tabletop.Tables) -> str:
     if tables.truncated[0]:
         return "cut off: a draw"
     winners = [f"seat {k}" for k in np.flatnonzero(tables.records["won"][0])]
+    if not winners:
+        return "a draw"
     return f"{' and '.join(winners)} {'wins' if len(winners) == 1 else 'share the victory'}"
