@@ -478,7 +478,8 @@ class BeyondHeuristic:
         """Actions (n,) for observation (n, D) and mask (n, A); EmptyMask if a row allows nothing. `rng` is not used."""
         check_masks(action_mask)
         actions = np.empty(len(observation), np.int64)
-        decide_rows(np.ascontiguousarray(observation), np.ascontiguousarray(action_mask).view(np.int8), self.weights, actions)
+        # copies: of one dtype and writable, so that one compiled version serves all
+        decide_rows(np.array(observation, np.int8, order="C"), np.array(action_mask, np.int8, order="C"), self.weights, actions)
         return actions
 
     def _warm_up(self) -> None:

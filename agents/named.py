@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agents.random_agent import RandomAgent
 from tabletop.agent import Agent
+from tabletop.errors import CheckpointError
 from tabletop.registry import Game
 from tabletop.rules import Variant
 
@@ -37,7 +38,11 @@ def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bo
     if name.startswith("policy:"):
         from agents.policy import PolicyAgent
 
-        return PolicyAgent.load(Path(name.removeprefix("policy:")), variant, any_variant)
+        path = Path(name.removeprefix("policy:"))
+        policy = PolicyAgent.load(path, variant, any_variant)
+        if policy.game.name != game.name:
+            raise CheckpointError(f"{path} is a policy of {policy.game.name}, not of {game.name}")
+        return policy
     known = {a.name: a for a in baselines(game)}
     if name not in known:
         raise UnknownAgent(f"no agent of {game.name} is called {name!r}; there are {', '.join(known)}, policy:PATH")

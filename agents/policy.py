@@ -126,8 +126,9 @@ def _is_list_of(kind: type, values: Any) -> bool:
 
 
 def _is_network(network: Any) -> bool:
-    sizes = [network.get(key) for key in DEFAULT_NETWORK] if isinstance(network, dict) else [None]
-    return all(_is_list_of(int, size) and all(n > 0 for n in size) for size in sizes)
+    if not isinstance(network, dict) or not all(_is_list_of(int, network.get(key)) for key in DEFAULT_NETWORK):
+        return False
+    return all(size > 0 for key in DEFAULT_NETWORK for size in network[key])
 
 
 def make_card(game: Game, variants: Sequence[Variant], network: dict[str, Any], **more: Any) -> dict[str, Any]:
