@@ -32,7 +32,6 @@ class TeacherStream:
             game, num_tables, [v.players for v in of], [v.rules for v in of], seed=(seed, 1 << 40), autoreset="same_step"
         )
         self.rng = np.random.default_rng((seed, 1))
-        self._waiting: list[list[tuple[int, int]]] = [[] for _ in range(num_tables)]  # (sample, seat) of the game under way
 
     def samples(self, steps: int) -> dict[str, np.ndarray]:
         """The decisions of `steps` steps of all tables whose games ended in them: observation, mask, action, outcome."""
