@@ -29,7 +29,7 @@ config: Any = _config
 F = TypeVar("F", bound=Callable[..., Any])
 
 KIT_SOURCES = ("compiled.py", "sampling.py", "step.py", "stream.py")
-NOT_COMPILED = ("__init__.py", "registered.py", "text.py", "draw.py")  # and the *_v0.py views
+NOT_COMPILED = ("__init__.py", "registered.py", "text.py", "reader.py", "picture.py", "draw.py")  # and the *_v0.py views
 FLAGS = ("NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_DEBUG_NUMBA", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 
 
