@@ -166,6 +166,10 @@ class Reader:
 
         self._begin()
         self._bookkeeping()
+        for row in range(SIDE):  # a base that is named is not where it was at the start
+            for _, item in self._items("row", row):
+                if (match := re.fullmatch(r"c\d base ([NESW])", item)) and self.r["base"][BASE_NAMES.index(match[1])] >= 0:
+                    self.r["board"][self.r["base"][BASE_NAMES.index(match[1])]] = FREE
         for row in range(SIDE):
             self._row(row)
         for seat in range(self.players):
@@ -236,33 +240,28 @@ class Reader:
             cell = int(CELLS[row * SIDE + int(match[1])])
             if r["board"][cell] == OFF:
                 line.wrong(f"{item!r}: column {match[1]} of this row is not on the table, whose size is {self.rules.size}")
+            if r["board"][cell] != FREE:
+                line.wrong(f"{item!r}: something lies there already")
             if match[2]:
                 base = BASE_NAMES.index(match[2])
                 if r["base"][base] < 0:
                     line.wrong(f"{self.players} players have no base {match[2]}")
-                self._move_base(line, base, cell)
+                if FIRST_BASE + base in r["board"]:
+                    line.wrong(f"base {match[2]} stands on the table twice")
+                r["board"][cell] = FIRST_BASE + base
+                r["base"][base] = cell
+                if base < self.players:
+                    r["ship"][base] = cell
                 continue
             card = self._card(line, match[3])
             if NUM_EXPLORATION <= card < FIRST_SOLAR:
                 line.wrong(f"{match[3]} is an action card: it does not lie on the table")
             if card in r["board"]:
                 line.wrong(f"{match[3]} lies on the table twice")
-            if r["board"][cell] != FREE:
-                line.wrong(f"{item!r}: something lies there already")
             r["board"][cell] = card
             r["turn"][cell] = int(match[4])
             if card < FIRST_SOLAR:
                 self._put(line, card, TABLE_PLACE)
-
-    def _move_base(self, line: Line, base: int, cell: int) -> None:
-        r = self.r
-        if r["board"][cell] not in (FREE, FIRST_BASE + base):
-            line.wrong(f"base {BASE_NAMES[base]}: something lies there already")
-        r["board"][r["base"][base]] = FREE
-        r["board"][cell] = FIRST_BASE + base
-        r["base"][base] = cell
-        if base < self.players:
-            r["ship"][base] = cell
 
     def _card(self, line: Line, name: str) -> int:
         if name not in self.card_names or not name:

@@ -47,7 +47,8 @@ def check_positions(case: Case) -> None:
         "`won` is neither 0 nor 1, or set for a seat that does not play": ~np.isin(records["won"], (0, 1)).all(axis=1)
         | records["won"][:, players:].any(axis=1),
         "`won` is set in a game that was cut off": (over != TERMINATED) & records["won"].any(axis=1),
-        "the game is not over after as many decisions as it declares to be the most": over == TRUNCATED,
+        "the game is not over after as many decisions as it declares to be the most": (over == TRUNCATED)
+        & (records["decisions"] >= records["limit"]),  # a game may cut itself off before
         "the rewards of all seats do not add up to nothing": np.abs(story.rewards.sum(axis=1)) > 1e-6,
         "`apply` changed the key of the random stream": records["stream"][:, 0] != np.repeat(records["stream"][ends, 0], _lengths(story)),
     }.items():
