@@ -457,5 +457,8 @@ class Reader:
             line.wrong("no card lies on the cell named first")
         mask = np.zeros(len(ACTIONS), np.int8)
         legal(self.records, 0, mask)
+        if phase == ACT and not mask.any():  # phase 1 is skipped
+            r["part"], r["phase"] = 2, SHIP
+            return
         if not mask.any():
             line.wrong(f"seat {r['seat']} is asked for a {PHASES[phase]}, but nothing can be answered")
