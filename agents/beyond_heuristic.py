@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from beyond_env import observation as o
+from beyond_env.act import NEEDED, PARTS_BEGIN
 from beyond_env.actions import (
     A_CAPTURE,
     A_CHOOSE,
@@ -29,17 +30,8 @@ from beyond_env.actions import (
     CAPTURE_STRIDE,
 )
 from beyond_env.cards import AZURE_DRAGON, METAL_TIGER, NUM_KINDS, NUM_NIAN, NUM_SPIRITS, TURTLE_SNAKE, UNICORN, VERMILION_BIRD
-from beyond_env.kernel import (
-    CAPTURE_SLOTS,
-    END_DISTINCT,
-    END_ENCHANTMENTS,
-    NEEDED,
-    PARTS_BEGIN,
-    POINTS,
-    RESCUE_LIMIT,
-    SCORE_LAID_TOKENS,
-    SPIRIT,
-)
+from beyond_env.reveal import SPIRIT
+from beyond_env.rules import CAPTURE_SLOTS, END_DISTINCT, END_ENCHANTMENTS, POINTS, RESCUE_LIMIT, SCORE_LAID_TOKENS
 from tabletop.compiled import announce, kernel, used_packages
 from tabletop.sampling import check_masks
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from beyond_env.act import NEEDED, PARTS_BEGIN
 from beyond_env.cards import COPIES_OF_KIND, KINDS, NUM_KINDS, NUM_SPIRITS, SPIRIT_NAMES
-from beyond_env.kernel import NEEDED, PARTS_BEGIN, SPIRIT, score
+from beyond_env.ending import score
+from beyond_env.reveal import SPIRIT
 from beyond_env.rules import BeyondRules
 from beyond_env.state import MOST_REVEALED, NO_KIND, PHASES, REVEAL
 from tabletop.compiled import kernel

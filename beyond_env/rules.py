@@ -59,3 +59,18 @@ def max_decisions(rules: BeyondRules, players: int) -> int:
         return 20_000
     turns = 80 * rules.end_depletions + 2 * players
     return turns * (60 + 3 * rules.token_supply)
+
+
+# places of the options in a record's `options`
+PROTECTION = BeyondRules.place("protection")
+SUMMONING = BeyondRules.place("summoning")
+END_DISTINCT = BeyondRules.place("end_distinct")
+RESCUE_LIMIT = BeyondRules.place("rescue_limit")
+END_ON_NOTHING = BeyondRules.place("end_on_nothing")
+SCORE_LAID_TOKENS = BeyondRules.place("score_laid_tokens")
+START_TOKENS = BeyondRules.place("start_tokens")
+TOKEN_SUPPLY = BeyondRules.place("token_supply")
+CAPTURE_SLOTS = BeyondRules.place("capture_slots")
+END_ENCHANTMENTS = BeyondRules.place("end_enchantments")
+END_DEPLETIONS = BeyondRules.place("end_depletions")
+POINTS = BeyondRules.place("points_vermilion_bird")  # + spirit

@@ -70,7 +70,8 @@ SET_UP = {"deck": "kinds from the top of the deck, by name; cards not named lie 
 
 def set_up(records: np.ndarray, options: dict[str, Any]) -> None:
     """Set up a game from its first card on, with a given deck, in row 0, which is dealt."""
-    from beyond_env.kernel import begin, start_turn
+    from beyond_env.deck import begin
+    from beyond_env.reveal import start_turn
 
     cards = options["deck"]
     if isinstance(cards, str) or not hasattr(cards, "__iter__"):

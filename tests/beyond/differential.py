@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from beyond_env import kernel
+from beyond_env import ending, kernel
 from beyond_env.cards import KINDS, NUM_CARDS, SPIRIT_NAMES
 from beyond_env.rules import BeyondRules
 from beyond_env.state import PHASES, STATE
@@ -146,7 +146,7 @@ class Game:
         yield "over", bool(s["over"]), plain.over
         if plain.over:
             yield "winners", [seat for seat in range(self.players) if s["won"][seat]], sorted(plain.winners)
-            yield "points", [int(kernel.score(self.records[0], seat)) for seat in range(self.players)], plain.scores()
+            yield "points", [int(ending.score(self.records[0], seat)) for seat in range(self.players)], plain.scores()
         else:
             yield "phase", PHASES[s["phase"]], plain.phase
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 import tabletop
-from beyond_env import kernel
+from beyond_env import ending, kernel
 from beyond_env.cards import KINDS, SPIRIT_NAMES
 from beyond_env.state import PHASES
 
@@ -140,7 +140,7 @@ class Position:
 
     @property
     def points(self) -> list[int]:
-        return [int(kernel.score(self.records[0], seat)) for seat in range(self["players"])]
+        return [int(ending.score(self.records[0], seat)) for seat in range(self["players"])]
 
     def seen(self, seat: int) -> dict[str, object]:
         """The decoded observation of a seat."""

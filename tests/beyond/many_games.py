@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import tabletop
-from beyond_env import kernel
+from beyond_env import ending
 from beyond_env.rules import BeyondRules, max_decisions
 from tabletop.registry import TRUNCATED
 from tabletop.sampling import random_actions
@@ -71,7 +71,7 @@ def play(num_tables: int, seed: int, totals: Totals, every: int = 5) -> None:
     assert (endless | (r["over"] != TRUNCATED)).all(), "a game reached the length that its variant declares"
     score = points(r)
     for i in range(0, num_tables, 50):  # the kernel's own points, now and then
-        assert [kernel.score(r[i], seat) for seat in range(players[i])] == score[i, : players[i]].tolist()
+        assert [ending.score(r[i], seat) for seat in range(players[i])] == score[i, : players[i]].tolist()
     at = int(r["decisions"].argmax())
     if r["decisions"][at] > totals.longest:
         totals.longest, totals.longest_of = int(r["decisions"][at]), f"{tables.variants[at]}, declared {declared[at]}"
