@@ -32,33 +32,53 @@ class TeacherStream:
             game, num_tables, [v.players for v in of], [v.rules for v in of], seed=(seed, 1 << 40), autoreset="same_step"
         )
         self.rng = np.random.default_rng((seed, 1))
+        self._open = {  # decisions of the games under way
+            "observation": self.tables.observation[:0],
+            "mask": self.tables.action_mask[:0],
+            "action": np.empty(0, np.int64),
+            "seat": np.empty(0, np.int64),
+            "table": np.empty(0, np.int64),
+        }
 
     def samples(self, steps: int) -> dict[str, np.ndarray]:
-        """The decisions of `steps` steps of all tables whose games ended in them: observation, mask, action, outcome."""
+        """Play `steps` steps of all tables. The decisions of all games that ended in them: observation, mask, action, outcome.
+
+        Decisions of games that go on are kept until those end: else the openings of games that are longer than `steps` would
+        never be learned from.
+        """
         tables, n = self.tables, self.tables.num_tables
-        observation = np.empty((steps, *tables.observation.shape), tables.observation.dtype)
-        mask = np.empty((steps, *tables.action_mask.shape), np.int8)
-        action = np.empty((steps, n), np.int64)
-        seat = np.empty((steps, n), np.int64)
+        asked: dict[str, np.ndarray] = {
+            "observation": np.empty((steps, *tables.observation.shape), tables.observation.dtype),
+            "mask": np.empty((steps, *tables.action_mask.shape), np.int8),
+            "action": np.empty((steps, n), np.int64),
+            "seat": np.empty((steps, n), np.int64),
+            "table": np.broadcast_to(np.arange(n), (steps, n)),
+        }
         ended = np.empty((steps, n), np.bool_)
         rewards = np.empty((steps, *tables.rewards.shape), np.float32)
         for t in range(steps):
-            observation[t], mask[t], seat[t] = tables.observation, tables.action_mask, tables.seat
-            action[t] = self.teacher.act(observation[t], mask[t], self.rng)
-            played = action[t].copy()
+            observation, mask = tables.observation.copy(), tables.action_mask.copy()
+            action = self.teacher.act(observation, mask, self.rng)
+            for name, value in (("observation", observation), ("mask", mask), ("action", action), ("seat", tables.seat)):
+                asked[name][t] = value
+            played = action.copy()
             astray = self.rng.random(n) < self.explore
             if astray.any():
-                played[astray] = random_actions(mask[t][astray], self.rng)
+                played[astray] = random_actions(mask[astray], self.rng)
             tables.step(played)
             ended[t], rewards[t] = tables.terminated | tables.truncated, tables.rewards
-        outcome = np.zeros((steps, n), np.float32)
-        known = np.zeros((steps, n), np.bool_)
-        final, over = rewards[-1], np.zeros(n, np.bool_)
-        for t in range(steps - 1, -1, -1):  # each decision gets what its seat got at the end of its game
-            over = over | ended[t]
-            final = np.where(ended[t][:, None], rewards[t], final)
-            outcome[t], known[t] = final[np.arange(n), seat[t]], over
-        return {"observation": observation[known], "mask": mask[known], "action": action[known], "outcome": outcome[known]}
+        next_end = np.full(n, steps)  # the step in which the game under way ends; `steps`: not in these
+        end = np.empty((steps, n), np.int64)
+        for t in range(steps - 1, -1, -1):
+            next_end[ended[t]] = t
+            end[t] = next_end
+        told = {name: np.concatenate([self._open[name], value.reshape(-1, *value.shape[2:])]) for name, value in asked.items()}
+        ends = np.concatenate([next_end[self._open["table"]], end.ravel()])
+        over = ends < steps
+        self._open = {name: value[~over] for name, value in told.items()}
+        done = {name: value[over] for name, value in told.items()}
+        outcome = rewards[ends[over], done.pop("table"), done.pop("seat")]  # each decision gets what its seat got in the end
+        return {**done, "outcome": outcome}
 
 
 def imitate(
