@@ -47,4 +47,4 @@ def wilson(mean: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % score interval for a proportion seen in n trials."""
     centre = (mean + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
     half = Z95 / (1 + Z95**2 / n) * sqrt(max(mean * (1 - mean), 0.0) / n + Z95**2 / (4 * n * n))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    return max(min(centre - half, mean), 0.0), min(max(centre + half, mean), 1.0)  # rounding never puts the mean outside
