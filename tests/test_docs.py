@@ -207,6 +207,8 @@ def smaller(arguments: list[str]) -> list[str]:
             skip = True
             continue
         kept.append(word)
+    if arguments == ["bench"]:
+        kept.append("beyond")
     if arguments[0] == "train":
         folder = given.get("out", f"runs/{arguments[1]}-{given.get('seed', 0)}-{given.get('preset', 'quick')}")
         if "out" not in given:
