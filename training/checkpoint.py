@@ -177,6 +177,9 @@ def _restore_play(trainer: Trainer, state: State) -> None:
         if name.startswith("optimizer."):
             _, index, key = name.split(".")
             optimizer["state"].setdefault(int(index), {})[key] = tensor.clone()
+    kept = [set(values) for values in optimizer["state"].values()]
+    if kept and (len(kept) != len(list(trainer.network.parameters())) or any(names != kept[0] for names in kept)):
+        raise ValueError("some of the optimizer's tensors are missing")
     model.policy.optimizer.load_state_dict(optimizer)
     torch.set_rng_state(tensors["torch.rng"])
     kind, position, has_gauss, gauss = play["numpy"]

@@ -173,8 +173,10 @@ class Trainer:
             self.report("imitating the heuristic", self.share(), f"{self.decisions:,} decisions")
             return 1.0 if self.stop_asked else self.share() / until
 
-        tables = min(self.config.tables, 256)
-        imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun, num_tables=tables)
+        tables, steps = min(self.config.tables, 256), 160
+        if self.config.decisions is not None:  # several rounds, so that it ends about where it should
+            steps = min(max(int(until * self.config.decisions) // (4 * tables), 16), steps)
+        imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun, num_tables=tables, steps=steps)
         if not self.stop_asked:
             self.phase = "play"
             self._evaluate(self.config.evaluate_games, "after the warm start")

@@ -81,6 +81,7 @@ def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
         told = json.loads((folder / "run.json").read_text())
         settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told["settings"].items()}
         stored = TrainConfig(**settings | {"out": folder, "resume": True})
+        stored.with_preset()  # checks the numbers
         name = told["game"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} holds no run to go on with: {str(error).splitlines()[0]}") from None
