@@ -1,0 +1,180 @@
+"""What a resume refuses, in one line and changing nothing; and folders that cannot be written to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from agents.policy import CARD_FILE, WEIGHTS_FILE
+from tests.training.helpers import arguments, plays, trainer
+from training import checkpoint, cli, files
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("finished") / "run"
+    trainer(run, decisions=1300).run()
+    return run
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(run)): path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
+
+
+def newest(run: Path) -> Path:
+    return run / json.loads((run / "latest.json").read_text())["checkpoint"]
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    told = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({key: value for key, value in told.items() if value != "leave out"}))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *given: str) -> str:
+    """The one line on stderr of a command that exits with 2."""
+    assert cli.main([*given, "--quiet"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("beyond-away: ") and told.count("\n") == 1, told
+    return told
+
+
+def without_tensor(name: str) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        tensors = load_file(newest(run) / checkpoint.TRAINER_FILE)
+        del tensors[name]
+        save_file(tensors, newest(run) / checkpoint.TRAINER_FILE)
+
+    return damage
+
+
+def cut(file: str, part: float) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        path = newest(run) / file
+        path.write_bytes(path.read_bytes()[: int(part * path.stat().st_size)])
+
+    return damage
+
+
+def smaller_env(run: Path) -> None:
+    tensors = load_file(newest(run) / checkpoint.TRAINER_FILE)
+    save_file(tensors | {"env.records": tensors["env.records"][:-8].clone()}, newest(run) / checkpoint.TRAINER_FILE)
+
+
+def other_play(**changes: Any) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        told = json.loads((newest(run) / checkpoint.TRAINER_CARD).read_text())
+        rewrite(newest(run) / checkpoint.TRAINER_CARD, play=told["play"] | changes)
+
+    return damage
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "no run.json": lambda run: (run / "run.json").unlink(),
+    "empty run.json": lambda run: (run / "run.json").write_text("") and None,
+    "run.json is a list": lambda run: (run / "run.json").write_text("[]") and None,
+    "run.json without game": lambda run: rewrite(run / "run.json", game="leave out"),
+    "run.json of another game": lambda run: rewrite(run / "run.json", game="chess"),
+    "settings of another version": lambda run: rewrite(run / "run.json", settings={"width": 3}),
+    "settings are a number": lambda run: rewrite(run / "run.json", settings=3),
+    "settings out of range": lambda run: rewrite(run / "run.json", settings={"tables": -3}),
+    "settings of the wrong kind": lambda run: rewrite(run / "run.json", settings={"tables": "many"}),
+    "no latest.json": lambda run: (run / "latest.json").unlink(),
+    "damaged latest.json": lambda run: (run / "latest.json").write_text('{"check') and None,
+    "checkpoint is gone": lambda run: shutil.rmtree(newest(run)),
+    "another game's": lambda run: rewrite(newest(run) / CARD_FILE, game="chess"),
+    "another version's": lambda run: rewrite(newest(run) / CARD_FILE, interface="0123"),
+    "another variant's": lambda run: rewrite(newest(run) / CARD_FILE, variants=["beyond(players=3)"]),
+    "another format": lambda run: rewrite(newest(run) / CARD_FILE, format=2),
+    "another network": lambda run: rewrite(newest(run) / CARD_FILE, network={"hidden": [17], "channels": [8]}),
+    "no weights": lambda run: (newest(run) / WEIGHTS_FILE).unlink(),
+    "cut weights": cut(WEIGHTS_FILE, 0.5),
+    "cut card": cut(CARD_FILE, 0.5),
+    "no trainer card": lambda run: (newest(run) / checkpoint.TRAINER_CARD).unlink(),
+    "cut trainer card": cut(checkpoint.TRAINER_CARD, 0.5),
+    "trainer card is a list": lambda run: (newest(run) / checkpoint.TRAINER_CARD).write_text("[]") and None,
+    "trainer card lacks something": lambda run: rewrite(newest(run) / checkpoint.TRAINER_CARD, metrics="leave out"),
+    "trainer card has play of no kind": lambda run: rewrite(newest(run) / checkpoint.TRAINER_CARD, play={}),
+    "no trainer tensors": lambda run: (newest(run) / checkpoint.TRAINER_FILE).unlink(),
+    "empty trainer tensors": cut(checkpoint.TRAINER_FILE, 0),
+    "cut trainer tensors": cut(checkpoint.TRAINER_FILE, 0.7),
+    "trainer tensors lack records": without_tensor("env.records"),
+    "trainer tensors lack the optimizer's": without_tensor("optimizer.0.exp_avg"),
+    "trainer tensors lack a generator": without_tensor("torch.rng"),
+    "trainer tensors are smaller": smaller_env,
+    "a past self is gone": other_play(opponents={"past": ["past-1"], "active": [], "rng": {}}),
+    "generators of no kind": other_play(numpy=["MT19937"]),
+    "returns of no kind": other_play(returns="none"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_damaged_is_refused(run: Path, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    DAMAGES[damage](run)
+    before = contents(run)
+    assert str(run) in refused(capsys, "train", "beyond", "--resume", "--out", str(run), "--decisions", "2000")
+    after = contents(run)
+    for name, data in before.items():
+        assert after[name] == data or name == "run.json", name
+    assert {name for name in after if not name.startswith("tensorboard")} == {n for n in before if not n.startswith("tensorboard")}
+
+
+def test_a_folder_that_holds_a_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(run)
+    assert "--resume" in refused(capsys, "train", "beyond", "--out", str(run), "--decisions", "2000")
+    assert contents(run) == before
+
+
+def test_nothing_to_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no run to go on with" in refused(capsys, "train", "beyond", "--resume", "--out", str(tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("out", ["/dev/null", "/dev/null/x", "/proc/x", "FILE", "FILE/run/deep"])
+def test_a_folder_that_cannot_be_written_to(out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("kept")
+    told = refused(capsys, "train", "beyond", "--out", out.replace("FILE", str(tmp_path / "file")), "--decisions", "2000")
+    assert "cannot write to" in told
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_folder_without_a_checkpoint_is_begun_anew(tmp_path: Path) -> None:
+    """Killed before its first checkpoint: there is nothing to lose."""
+    (tmp_path / "run.json").write_text("{")
+    (tmp_path / ".run.json.77.part").write_text("{")
+    assert cli.main(["train", "beyond", "--out", str(tmp_path), *arguments(decisions=500)]) == 0
+    assert plays(tmp_path)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "a", "one")
+    with pytest.raises(RuntimeError), files.replaced(tmp_path / "a") as temporary:
+        temporary.write_text("tw")
+        raise RuntimeError
+    assert (tmp_path / "a").read_text() == "one"
+
+    def fail(target: Path) -> None:
+        (target / "x").write_text("x")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        files.write_folder(tmp_path / "b", fail)
+    files.write_folder(tmp_path / "c", lambda target: (target / "x").write_text("one") and None)
+    with pytest.raises(FileExistsError):
+        files.write_folder(tmp_path / "c", lambda target: (target / "x").write_text("two") and None)
+    assert (tmp_path / "c" / "x").read_text() == "one"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
