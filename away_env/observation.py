@@ -19,6 +19,7 @@ from away_env.cards import (
     MOST_STATIONS,
     NUM_CARDS,
     NUM_DESIGNS,
+    NUM_ON_TABLE,
     PIRATE_RAID,
     PORTS,
     SIDE,
@@ -50,6 +51,14 @@ LAYOUT = Layout(
             1,
             "planes of cells: what lies there; in_N: a ship can come in by port N, out_N: leave by it, way_NE: get from N to E (over"
             " stations or not); its stations; the ships of the seats; stops of the own ship's next move; the cells named",
+        ),
+        Part(
+            "lying",
+            (3, SIDE, SIDE),
+            NUM_ON_TABLE,
+            "planes of cells: number + 1 of the card that lies there, in the order of the deck's cards and then the solar ones; of its"
+            " design; of its orientation. 0 where none lies",
+            typical=NUM_ON_TABLE,
         ),
         Part("phase", (len(PHASES),), 1, "what is being decided; zeros when the game is over", PHASES),
         Part("turn", (SEATS,), 1, "whose turn it is, seats relative; zeros when the game is over"),
@@ -83,7 +92,7 @@ LAYOUT = Layout(
 )
 
 _AT = LAYOUT.start
-O_BOARD, O_PHASE, O_TURN, O_SECOND_PART = _AT("board"), _AT("phase"), _AT("turn"), _AT("second_part")
+O_BOARD, O_LYING, O_PHASE, O_TURN, O_SECOND_PART = _AT("board"), _AT("lying"), _AT("phase"), _AT("turn"), _AT("second_part")
 O_FACTION, O_DISCARDED, O_EFFECT, O_STEP = _AT("faction"), _AT("discarded"), _AT("effect"), _AT("step")
 O_RAIDED, O_NAMED_TURN, O_CARD, O_LAID_DESIGN = _AT("raided"), _AT("named_turn"), _AT("card"), _AT("laid_design")
 O_HAND, O_PILE, O_PILE_TOP, O_ON_TABLE = _AT("hand"), _AT("pile"), _AT("pile_top"), _AT("on_table")
@@ -128,7 +137,7 @@ def observe(records, i, seat, out):
 
 @kernel
 def observe_board(s, seat, out):
-    """The part `board`, and zeros after it."""
+    """The parts `board` and `lying`, and zeros after them."""
     found = np.empty(NUM_CELLS, np.uint8)
     destinations(s, seat, BY_ARROWS, ALL_STOPS, found)
     faces = np.empty(PLANE, np.uint32)
@@ -152,6 +161,13 @@ def observe_board(s, seat, out):
             board[bit * PLANE + own] = (bits >> bit) & 1
     for at in range(P_SHIP, out.size):
         out[at] = 0
+    for own in range(PLANE):
+        cell = CELL_OF[seat, own]
+        there = np.int64(s["board"][cell])
+        if is_card(there):
+            out[O_LYING + own] = there + 1
+            out[O_LYING + PLANE + own] = s["design"][there] + 1
+            out[O_LYING + 2 * PLANE + own] = 1 + ((np.int64(s["turn"][cell]) + frame) & 3)
     first = np.int64(s["target"][0])
     second = np.int64(s["target"][1])
     if s["effect"] == PIRATE_RAID:

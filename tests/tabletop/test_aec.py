@@ -146,7 +146,7 @@ def test_a_step_after_the_end_says_so(game: str) -> None:
     with pytest.raises(tabletop.StepAfterEnd, match="reset"):
         table.step(0)
     table.reset(seed=0)
-    while not any(table.terminations.values()):
+    while not any((*table.terminations.values(), *table.truncations.values())):
         table.step(random_action(table.last()[0], np.random.default_rng(0)))
     with pytest.raises(tabletop.StepAfterEnd, match="player_0"):
         table.step(0)

@@ -13,7 +13,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from learners import OPPONENTS, Steady
+from learners import OPPONENTS, Steady, brief
 from stable_baselines3.common.env_checker import check_env as check_env_of_sb3
 
 import tabletop
@@ -207,15 +207,14 @@ def test_a_batch_of_random_opponents_repeats_itself(game: str, seed: Any) -> Non
 def test_make_vec_and_gymnasiums_statistics(game: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make_vec(
-            id_of(game), 8, vectorization_mode="vector_entry_point", num_players=3, autoreset_mode=AutoresetMode.SAME_STEP
-        )
+        options = {"num_players": 3, "rules": brief(game), "autoreset_mode": AutoresetMode.SAME_STEP}
+        env = gymnasium.make_vec(id_of(game), 8, vectorization_mode="vector_entry_point", **options)
         assert isinstance(env, LearnerVectorEnv) and env.num_envs == 8
         wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(env)
         rng = np.random.default_rng(0)
         _, infos = wrapped.reset(seed=1)
         returns: list[float] = []
-        for _ in range(200):
+        for _ in range(300):
             *_, infos = wrapped.step(random_actions(infos["action_mask"], rng))
             if "episode" in infos:
                 returns += infos["episode"]["r"][infos["_episode"]].tolist()

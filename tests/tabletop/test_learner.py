@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from learners import LEARNER, OPPONENTS, Episode, Steady, by_the_engine, flat, play
+from learners import LEARNER, OPPONENTS, Episode, Steady, brief, by_the_engine, flat, play
 
 import tabletop
 from tabletop.errors import EmptyMask, IllegalAction, RulesError, SetupError, StepAfterEnd, TabletopError, UnknownAction
@@ -37,11 +37,11 @@ def told(learner: LearnerTables) -> tuple[bytes, ...]:
 @pytest.mark.parametrize("mode", MODES)
 def test_games_are_those_of_the_engine(game: str, mode: str, players: int) -> None:
     """Observation, mask, reward, end and last view of every game, in every mode, are those of the engine without auto-reset."""
-    learner = LearnerTables(game, 4, players, seed=3, opponents=OPPONENTS, autoreset=mode)
+    learner = LearnerTables(game, 4, players, brief(game), seed=3, opponents=OPPONENTS, autoreset=mode)
     agents = {agent.name: agent for agent in OPPONENTS}
     count = 0
     for row, episodes in enumerate(play(learner, 300)):
-        tables = tabletop.Tables(game, 1, players, seed=(3, row), autoreset="disabled")
+        tables = tabletop.Tables(game, 1, players, brief(game), seed=(3, row), autoreset="disabled")
         for episode in episodes:
             others = {seat: agents[name] for seat, name in episode.opponents.items()}
             assert by_the_engine(tables, episode.seat, others | {episode.seat: LEARNER}) == episode
@@ -61,14 +61,14 @@ def test_cut_off_games_are_truncated_and_pay_nothing(game: str, mode: str) -> No
 
 def test_rows_play_as_they_do_alone(game: str) -> None:
     """With opponents that use no chance of their own; seats and opponents are drawn alike at any size of the batch."""
-    options: dict[str, Any] = {"opponents": OPPONENTS, "autoreset": "same_step"}
-    batch = play(LearnerTables(game, 7, 3, seed=5, **options), 150)
-    again = play(LearnerTables(game, 7, 3, seed=5, threads=2, **options), 150)
+    options: dict[str, Any] = {"rules": brief(game), "opponents": OPPONENTS, "autoreset": "same_step"}
+    batch = play(LearnerTables(game, 7, 3, seed=5, **options), 300)
+    again = play(LearnerTables(game, 7, 3, seed=5, threads=2, **options), 300)
     assert batch == again
     for row in (0, 3, 6):
-        assert play(LearnerTables(game, 1, 3, seed=(5, row), **options), 150) == [batch[row]]
-    assert play(LearnerTables(game, 3, 3, seed=(5, 2), **options), 150) == batch[2:5]
-    assert play(LearnerTables(game, 2, 3, seed=5, deals=[6, 1], **options), 150) == [batch[6], batch[1]]
+        assert play(LearnerTables(game, 1, 3, seed=(5, row), **options), 300) == [batch[row]]
+    assert play(LearnerTables(game, 3, 3, seed=(5, 2), **options), 300) == batch[2:5]
+    assert play(LearnerTables(game, 2, 3, seed=5, deals=[6, 1], **options), 300) == [batch[6], batch[1]]
     assert len({e.seat for e in flat(batch)}) == 3
 
 
@@ -84,11 +84,11 @@ def test_a_seed_gives_the_same_games(game: str) -> None:
     """With random opponents, whatever the global generators did, in a new object or in the same one."""
 
     def games(learner: LearnerTables) -> list[list[Episode]]:
-        return play(learner, 100)
+        return play(learner, 300)
 
-    first = games(LearnerTables(game, 8, seed=0, autoreset="same_step"))
+    first = games(LearnerTables(game, 8, 2, brief(game), seed=0, autoreset="same_step"))
     np.random.seed(7)  # noqa: NPY002
-    learner = LearnerTables(game, 8, seed=1, autoreset="same_step")
+    learner = LearnerTables(game, 8, 2, brief(game), seed=1, autoreset="same_step")
     assert games(learner) != first
     learner.reset(0)
     assert games(learner) == first

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from learners import LEARNER, OPPONENTS, play
+from learners import LEARNER, OPPONENTS, brief, play
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -115,11 +115,13 @@ def test_illegal_actions(game: str) -> None:
 
 def test_maskable_ppo_trains_and_plays_by_the_masks(game: str) -> None:
     """Every action played is legal, or the environment would raise; evaluation counts whole games."""
-    env = LearnerVecEnv(game, 16, 2, seed=1)
+    env = LearnerVecEnv(game, 16, 2, brief(game), seed=1)
     model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=256, n_epochs=2, seed=1, device="cpu")
     model.learn(3000)
     assert len(model.ep_info_buffer) > 5 and all(-1 <= info["r"] <= 1 for info in model.ep_info_buffer)
-    rewards, lengths = evaluate_policy(model, LearnerVecEnv(game, 8, 2, seed=2), n_eval_episodes=12, return_episode_rewards=True)
+    rewards, lengths = evaluate_policy(
+        model, LearnerVecEnv(game, 8, 2, brief(game), seed=2), n_eval_episodes=12, return_episode_rewards=True
+    )
     assert len(rewards) == 12 and min(lengths) > 0 and set(rewards) <= {-1.0, 0.0, 1.0}
 
 
