@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -108,12 +109,12 @@ def results_table(results: Sequence[Result], subject: str) -> Table:
     variants = sorted({r.variant for r in results})
     several = len(variants) > 1
     title = f"{subject}: share of victories, common deals, seats rotated"
-    table = Table(title=title if several else f"{title}\n{variants[0]}")
+    table = Table(title=escape(title if several else f"{title}\n{variants[0]}"))
     for column in (*(("variant",) if several else ()), "opponent", "share", "95 % interval", "games", "decisions a game", "cut off"):
-        table.add_column(column, justify="left" if column in ("variant", "opponent") else "right")
+        table.add_column(column, justify="left" if column in ("variant", "opponent") else "right", overflow="fold")
     for r in results:
         s = r.share
         percent = f"{100 * s.mean:.1f} %", f"{100 * s.low:.1f} to {100 * s.high:.1f} %"
-        told = (r.opponent, *percent, f"{s.games:,}", f"{r.decisions:.0f}", f"{100 * r.cut_off:.1f} %")
+        told = (escape(r.opponent), *percent, f"{s.games:,}", f"{r.decisions:.0f}", f"{100 * r.cut_off:.1f} %")
         table.add_row(*((r.variant,) if several else ()), *told)
     return table
