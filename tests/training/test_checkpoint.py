@@ -162,9 +162,14 @@ def test_a_folder_without_a_checkpoint_is_begun_anew(tmp_path: Path) -> None:
 
 def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
     files.write_text(tmp_path / "a", "one")
-    with pytest.raises(RuntimeError), files.replaced(tmp_path / "a") as temporary:
-        temporary.write_text("tw")
-        raise RuntimeError
+
+    def half() -> None:
+        with files.replaced(tmp_path / "a") as temporary:
+            temporary.write_text("tw")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        half()
     assert (tmp_path / "a").read_text() == "one"
 
     def fail(target: Path) -> None:
