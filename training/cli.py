@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
@@ -138,6 +139,9 @@ def main(arguments: list[str] | None = None) -> int:
             args=arguments,
             config=(tyro.conf.OmitArgPrefixes,),
         )
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read has gone, as in `… | head`: nothing more to say, at exit neither
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (TabletopError, ValueError, OSError) as error:
         print(f"beyond-away: {error}", file=sys.stderr)
         return 2

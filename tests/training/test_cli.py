@@ -261,6 +261,12 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert done.stderr.startswith("beyond-away: no game is called 'chess'") and done.stderr.count("\n") == 1
 
 
+def test_a_reader_that_goes(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m training.cli rules beyond | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+    assert done.stdout.splitlines()[1:] == ["0"] and done.stderr == ""
+
+
 # -- settings --------------------------------------------------------------------------------------------------------------------
 
 
