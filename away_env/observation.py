@@ -122,7 +122,7 @@ def observe(records, i, seat, out):
         out[O_ON_TABLE + card] = s["place"][card] == TABLE_PLACE
     size = np.int64(s["pile_size"])
     if size > 0:
-        out[O_PILE_TOP + s["pile"][size - 1]] = 1
+        out[O_PILE_TOP + np.int64(s["pile"][size - 1])] = 1
     out[O_DECK_SIZE] = s["deck_size"]
     out[O_PILE_SIZE] = size
     for k in range(players):
@@ -130,7 +130,7 @@ def observe(records, i, seat, out):
     out[O_PLAYERS + players - 2] = 1
     out[O_FIRST + (players - seat) % players] = 1
     out[O_ROUND] = s["round"]
-    out[O_ROUNDS_LEFT] = s["options"][MAX_ROUNDS] - s["round"]
+    out[O_ROUNDS_LEFT] = np.int64(s["options"][MAX_ROUNDS]) - np.int64(s["round"])
     out[O_SIZE] = s["options"][SIZE]
     out[O_OTHER_TABLE] = s["options"][TABLE_CODE] != 0
 
@@ -184,11 +184,11 @@ def observe_turn(s, seat, out):
     """The turn and the decision being made: parts phase to laid_design."""
     players = np.int64(s["players"])
     if s["over"] == 0:
-        out[O_PHASE + s["phase"]] = 1
+        out[O_PHASE + np.int64(s["phase"])] = 1
         out[O_TURN + (np.int64(s["seat"]) - seat) % players] = 1
     out[O_SECOND_PART] = s["part"] == 2
     if s["faction"] >= 0:
-        out[O_FACTION + s["faction"]] = 1
+        out[O_FACTION + np.int64(s["faction"])] = 1
     out[O_DISCARDED] = s["discarded"]
     effect = np.int64(s["effect"])
     if effect != NO_EFFECT:
@@ -202,7 +202,7 @@ def observe_turn(s, seat, out):
     if card != NO_CARD:
         out[O_CARD + card] = 1
         if s["design"][card] >= 0:
-            out[O_LAID_DESIGN + s["design"][card]] = 1
+            out[O_LAID_DESIGN + np.int64(s["design"][card])] = 1
 
 
 @kernel
@@ -211,7 +211,7 @@ def observe_seat(s, seat, other, k, out):
     out[O_HAND_SIZE + k] = s["hand_size"][other]
     ship = np.int64(s["ship"][other])
     out[P_SHIP + PLANE * k + OWN_OF[seat, ship]] = 1
-    out[O_STOP + k * (1 + MOST_STATIONS) + s["stop"][other]] = 1
+    out[O_STOP + k * (1 + MOST_STATIONS) + np.int64(s["stop"][other])] = 1
     out[O_HOME + k] = s["home"][other]
     moves = np.int64(s["moves_home"][other])
     out[O_MOVES_HOME + k] = NO_WAY if moves == NOT_HOME else min(moves, FAR)

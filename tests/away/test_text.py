@@ -92,7 +92,7 @@ HEAD = "away(players=2)\n"
         (HEAD + "turn: seat 0, over", "there is no line winners"),
         (HEAD + "turn: seat 0, cell", "targets are named"),
         (HEAD + "turn: seat 0, cell, faction blue\ndoing: lay", "the card being laid must be named"),
-    (HEAD + "turn: seat 0, cell, faction blue\ndoing: solar_wind", "a card's effect needs the card"),
+        (HEAD + "turn: seat 0, cell, faction blue\ndoing: solar_wind", "a card's effect needs the card"),
         (HEAD + "turn: seat 0, turn, faction blue\ndoing: lay, lane.blue", "lay does not ask for a turn when 0 of its targets"),
         (HEAD + "turn: seat 0, cell\ndoing: lay, lane.blue", "the turn's faction is that of lane.blue"),
         (HEAD + "turn: seat 0, line, faction pink\ndoing: black_hole, black_hole.pink", "must lie on top of the pile"),
