@@ -5,30 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from away_env.cards import SIDE
+from away_env.deck import put_on_pile
 from away_env.lanes import CELL_OF, HOME, OWN_OF, count_moves_home, is_exploration, line_cell
 from away_env.rules import AwayRules
-from away_env.state import FREE, NO_CELL, PILE, TABLE_PLACE
+from away_env.state import FREE, NO_CELL, TABLE_PLACE
 from tabletop.compiled import kernel
 
 SIZE = AwayRules.place("size")
-
-
-@kernel
-def put_on_pile(s, card):
-    """The card goes face up on the discard pile."""
-    s["pile"][s["pile_size"]] = card
-    s["pile_size"] += 1
-    s["place"][card] = PILE
-
-
-@kernel
-def take_from_pile(s):
-    """Take the top card of the discard pile, which is not empty."""
-    size = np.int64(s["pile_size"]) - 1
-    card = np.int64(s["pile"][size])
-    s["pile"][size] = -1
-    s["pile_size"] = size
-    return card
 
 
 @kernel

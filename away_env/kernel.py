@@ -1,7 +1,7 @@
 """The rules of a_way, compiled: deal, legal, apply, determinize. Functions are named in the words of the rules.
 
 Inside, `s` is one record; the public functions take a record array and a row. What lies on the table and where ships can go is in
-`lanes`, what may be played and named in `targets`, what is done in `effects`; here are the deck, the turn and the end.
+`lanes`, what may be played and named in `targets`, what cards and moves do in `effects`, how a turn goes on in `turn`.
 """
 
 from __future__ import annotations
@@ -10,58 +10,29 @@ import numpy as np
 
 from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_MOVE, A_PASS, A_PLAY, A_ROW, A_SEAT, A_STOP, A_TURN
 from away_env.cards import (
-    BLACK_HOLE,
-    COSMIC_COMPASS,
-    FACTION_OF,
     FIRST_BASE,
     FIRST_SOLAR,
-    HAND,
-    HYPERDRIVE,
     MAX_PLAYERS,
-    NEBULA_DEVIATION,
     NUM_CARDS,
     NUM_EXPLORATION,
     NUM_SOLAR,
-    PIRATE_RAID,
-    SCRAPYARD,
     SIDE,
-    SOLAR_STORM,
-    SOLAR_TORNADO,
-    SUPER_NEBULA,
-    UNKNOWN_FATE,
 )
-from away_env.effects import (
-    SIZE,
-    lay_card,
-    measure_ways,
-    move_ship,
-    only_stop,
-    put_on_pile,
-    remove_line,
-    shift_card,
-    swap_cards,
-    take_from_pile,
-    turn_card,
-)
+from away_env.deck import draw_hand
+from away_env.effects import SIZE, measure_ways, remove_line
 from away_env.lanes import BASE_CELLS, BASE_PORT, BY_ARROWS, CELL_OF, CELLS, FRAME, SOLAR_CELLS, STEP, can_move
-from away_env.rules import AwayRules
 from away_env.state import (
     ACT,
     CELL,
     DECK,
     DISCARD,
     FREE,
-    LAID,
-    LAY,
     LINE,
     MOVE,
     NO_CARD,
     NO_CELL,
-    NO_EFFECT,
     NO_FACTION,
-    NO_SEAT,
     NOWHERE,
-    NUM_CELLS,
     OFF,
     PLAY,
     SEAT,
@@ -69,13 +40,26 @@ from away_env.state import (
     STOP,
     TURN,
 )
-from away_env.targets import ACTION, can_play, find_destinations, is_moving, legal_cells, legal_lines, legal_seats, legal_stops, legal_turns
+from away_env.targets import can_play, legal_cells, legal_lines, legal_seats, legal_stops, legal_turns
+from away_env.turn import (
+    FACTION,
+    MOST_DISCARDED,
+    discard,
+    end_effect,
+    end_turn,
+    forget_decision,
+    leave_hand,
+    name_cell,
+    name_seat,
+    name_stop,
+    name_turn,
+    play,
+    start_phase_2,
+    start_turn,
+)
 from tabletop.compiled import kernel
 from tabletop.stream import draw_below, shuffle
 
-FACTION = np.array(FACTION_OF, np.int64)
-MAX_ROUNDS = AwayRules.place("max_rounds")
-MOST_DISCARDED = 3
 TURNS = np.int64(4)
 
 
@@ -85,6 +69,7 @@ TURNS = np.int64(4)
 @kernel
 def begin(s):
     """The table before hands are drawn: bases and ships, the solar cards and the deck shuffled, each solar card turned."""
+    forget_decision(s)
     s["decisions"] = 0
     s["over"] = 0
     s["seat"] = 0
@@ -146,282 +131,6 @@ def deal(records, i):
     start_game(s)
 
 
-# -- the deck ----------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def refill(s):
-    """All of the discard pile but its top card is shuffled into a new deck."""
-    size = np.int64(s["pile_size"]) - 1
-    for at in range(size):
-        card = s["pile"][at]
-        s["deck"][at] = card
-        s["place"][card] = DECK
-        s["pile"][at] = NO_CARD
-    s["pile"][0] = s["pile"][size]
-    if size > 0:
-        s["pile"][size] = NO_CARD
-    s["pile_size"] = 1
-    s["deck_size"] = size
-    shuffle(s["stream"], s["deck"], size)
-
-
-@kernel
-def draw(s):
-    """Take the deck's top card; -1 if there is none and nothing to shuffle."""
-    if s["deck_size"] == 0:
-        if s["pile_size"] < 2:
-            return np.int64(NO_CARD)
-        refill(s)
-    size = np.int64(s["deck_size"]) - 1
-    card = np.int64(s["deck"][size])
-    s["deck"][size] = NO_CARD
-    s["deck_size"] = size
-    return card
-
-
-@kernel
-def draw_hand(s, seat):
-    """Draw up to five cards."""
-    while s["hand_size"][seat] < HAND:
-        card = draw(s)
-        if card < 0:
-            return
-        s["place"][card] = seat
-        s["hand_size"][seat] += 1
-
-
-# -- the turn ----------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def forget_decision(s):
-    """No effect is being done."""
-    s["effect"] = NO_EFFECT
-    s["step"] = 0
-    s["card"] = NO_CARD
-    s["target"][0] = NO_CELL
-    s["target"][1] = NO_CELL
-    s["target_turn"] = -1
-
-
-@kernel
-def start_turn(s):
-    """Begin the turn of `seat`."""
-    forget_decision(s)
-    s["part"] = 1
-    s["phase"] = ACT
-    s["faction"] = NO_FACTION
-    s["discarded"] = 0
-    seat = np.int64(s["seat"])
-    if s["hand_size"][seat] == 0 and not can_move(s, seat, BY_ARROWS):  # phase 1 is skipped
-        start_phase_2(s)
-
-
-@kernel
-def start_phase_2(s):
-    s["part"] = 2
-    s["phase"] = SHIP
-
-
-@kernel
-def end_turn(s):
-    """Draw, and pass the turn on; after the last seat the round is over."""
-    draw_hand(s, np.int64(s["seat"]))
-    players = np.int64(s["players"])
-    seat = (np.int64(s["seat"]) + 1) % players
-    s["seat"] = seat
-    if seat == 0:
-        last = -1
-        for k in range(players):  # ships come home in their own turns only: the highest seat did so last
-            if s["home"][k]:
-                last = k
-        if last >= 0:
-            s["won"][last] = 1
-            finish(s, 1)
-            return
-        if s["round"] >= s["options"][MAX_ROUNDS]:
-            finish(s, 2)
-            return
-        s["round"] += 1
-    start_turn(s)
-
-
-@kernel
-def finish(s, over):
-    """The game has ended (1), or is cut off as a draw (2)."""
-    forget_decision(s)
-    s["part"] = 1
-    s["phase"] = ACT
-    s["faction"] = NO_FACTION
-    s["discarded"] = 0
-    s["over"] = over
-    s["seat"] = NO_SEAT
-
-
-@kernel
-def end_effect(s):
-    """A move or a card is done: go on with the turn."""
-    moved = s["effect"] == MOVE
-    forget_decision(s)
-    if not moved:
-        s["phase"] = PLAY
-    elif s["part"] == 1:
-        start_phase_2(s)
-    else:
-        end_turn(s)
-
-
-# -- playing and discarding --------------------------------------------------------------------------------------------
-
-
-@kernel
-def leave_hand(s, card):
-    s["place"][card] = NOWHERE
-    s["hand_size"][s["seat"]] -= 1
-
-
-@kernel
-def discard(s, card):
-    """Discard a card of the hand face up."""
-    leave_hand(s, card)
-    put_on_pile(s, card)
-    s["discarded"] += 1
-    s["phase"] = DISCARD
-
-
-@kernel
-def play(s, card):
-    """Play a card that has left its place, and at once what an unknown_fate or a scrapyard brings; ask for the first target."""
-    seat = np.int64(s["seat"])
-    forget_decision(s)
-    while True:
-        s["faction"] = FACTION[card]
-        effect = ACTION[card]
-        if effect == SCRAPYARD:
-            brought = take_from_pile(s)
-            put_on_pile(s, card)
-        elif effect == UNKNOWN_FATE:
-            put_on_pile(s, card)
-            brought = draw(s)
-        else:
-            ask_first_target(s, card, effect)
-            return
-        # two scrapyards would fetch each other for ever
-        playable = not (effect == SCRAPYARD and ACTION[brought] == SCRAPYARD) and can_play(s, seat, brought)
-        card = brought
-        if not playable:
-            s["faction"] = FACTION[card]
-            put_on_pile(s, card)
-            s["phase"] = PLAY
-            return
-
-
-@kernel
-def ask_first_target(s, card, effect):
-    """An exploration card is going to be laid; another card goes onto the pile and its effect is done."""
-    s["card"] = card
-    if effect < 0:
-        s["place"][card] = LAID
-        s["effect"] = LAY
-        s["phase"] = CELL
-        return
-    put_on_pile(s, card)
-    s["effect"] = effect
-    if effect == PIRATE_RAID:
-        s["phase"] = SEAT
-    elif effect == COSMIC_COMPASS:
-        s["phase"] = TURN
-    elif effect == BLACK_HOLE:
-        s["phase"] = LINE
-    else:
-        s["phase"] = CELL
-
-
-# -- targets named -----------------------------------------------------------------------------------------------------
-
-
-@kernel
-def name_cell(s, cell):
-    """A cell is named: a ship goes there, or a card lies or is laid there."""
-    effect = np.int64(s["effect"])
-    if is_moving(effect):
-        found = np.empty(NUM_CELLS, np.uint8)
-        find_destinations(s, np.int64(s["seat"]), found)
-        stop = only_stop(np.int64(found[cell]))
-        s["target"][1 if effect == PIRATE_RAID else 0] = cell
-        if stop < 0:
-            s["phase"] = STOP
-        else:
-            name_stop(s, stop)
-        return
-    first = np.int64(s["target"][0])
-    if first < 0:
-        s["target"][0] = cell
-        s["step"] = 1
-        if effect != SOLAR_TORNADO and effect != SOLAR_STORM and effect != NEBULA_DEVIATION and effect != SUPER_NEBULA:
-            s["phase"] = TURN
-    elif effect == SOLAR_STORM:
-        shift_card(s, first, cell, np.int64(s["turn"][first]))
-        end_effect(s)
-    elif effect == NEBULA_DEVIATION:
-        swap_cards(s, first, cell, np.int64(s["turn"][first]), np.int64(s["turn"][cell]))
-        end_effect(s)
-    else:
-        s["target"][1] = cell
-        s["step"] = 2
-        s["phase"] = TURN
-
-
-@kernel
-def name_stop(s, stop):
-    """The ship being moved goes to that stop of the cell named."""
-    effect = np.int64(s["effect"])
-    if effect == PIRATE_RAID:
-        move_ship(s, np.int64(s["target"][0]), np.int64(s["target"][1]), stop)
-        end_effect(s)
-        return
-    seat = np.int64(s["seat"])
-    move_ship(s, seat, np.int64(s["target"][0]), stop)
-    if effect == HYPERDRIVE and s["step"] == 0 and can_move(s, seat, BY_ARROWS):
-        s["step"] = 1
-        s["target"][0] = NO_CELL
-        s["phase"] = CELL
-    else:
-        end_effect(s)
-
-
-@kernel
-def name_turn(s, turn):
-    """An orientation is named, given in the table's frame."""
-    effect = np.int64(s["effect"])
-    first = np.int64(s["target"][0])
-    second = np.int64(s["target"][1])
-    if effect == LAY:
-        lay_card(s, np.int64(s["card"]), first, turn)
-    elif effect == COSMIC_COMPASS:
-        turn_card(s, np.int64(s["ship"][s["seat"]]), turn)
-    elif effect == SOLAR_TORNADO:
-        shift_card(s, first, second, turn)
-    elif effect == SUPER_NEBULA:
-        if s["target_turn"] < 0:
-            s["target_turn"] = turn
-            s["step"] = 3
-            return
-        swap_cards(s, first, second, np.int64(s["target_turn"]), turn)
-    else:  # solar_rotation, unstable_field
-        turn_card(s, first, turn)
-    end_effect(s)
-
-
-@kernel
-def name_seat(s, k):
-    """The opponent k seats on is raided."""
-    s["target"][0] = (np.int64(s["seat"]) + k) % np.int64(s["players"])
-    s["step"] = 1
-    s["phase"] = CELL
-
-
 # -- what may be done --------------------------------------------------------------------------------------------------
 
 
@@ -435,8 +144,9 @@ def legal(records, i, mask):
     if phase in (ACT, PLAY):
         legal_plays(s, seat, mask)
     if phase == ACT or (phase == DISCARD and s["discarded"] < MOST_DISCARDED):
+        discards = mask[A_DISCARD : A_DISCARD + NUM_CARDS]
         for card in range(NUM_CARDS):
-            mask[A_DISCARD + card] = s["place"][card] == seat
+            discards[card] = s["place"][card] == seat
     if phase == ACT:
         mask[A_MOVE] = can_move(s, seat, BY_ARROWS)
     elif phase in (PLAY, DISCARD):

@@ -104,6 +104,7 @@ O_SIZE, O_OTHER_TABLE = _AT("size"), _AT("other_table")
 PLANE = SIDE * SIDE
 P_SHIP, P_NAMED_1, P_NAMED_2 = (O_BOARD + PLANE * PLANES.index(name) for name in ("ship_0", "named_1", "named_2"))
 EXPLORATION, SOLAR, OWN_HOME, OWN_START, OTHER_BASE, OPEN, REACHABLE = (1 << bit for bit in range(7))  # of `face`
+PILE_PLACE, LYING_PLACE = np.int64(PILE), np.int64(TABLE_PLACE)  # numpy's, for numba compiles a copy for every literal
 BASE_PORTS_BITS = 1 << IN | 1 << OUT
 
 
@@ -114,12 +115,9 @@ def observe(records, i, seat, out):
     players = np.int64(s["players"])
     observe_board(s, seat, out)
     observe_turn(s, seat, out)
-    for card in range(NUM_CARDS):
-        out[O_HAND + card] = s["place"][card] == seat
-    for card in range(NUM_CARDS):
-        out[O_PILE + card] = s["place"][card] == PILE
-    for card in range(NUM_CARDS):
-        out[O_ON_TABLE + card] = s["place"][card] == TABLE_PLACE
+    observe_cards(s, seat, out[O_HAND : O_HAND + NUM_CARDS])
+    observe_cards(s, PILE_PLACE, out[O_PILE : O_PILE + NUM_CARDS])
+    observe_cards(s, LYING_PLACE, out[O_ON_TABLE : O_ON_TABLE + NUM_CARDS])
     size = np.int64(s["pile_size"])
     if size > 0:
         out[O_PILE_TOP + np.int64(s["pile"][size - 1])] = 1
@@ -159,8 +157,9 @@ def observe_board(s, seat, out):
         bits = faces[own]
         for bit in range(len(FACE)):
             board[bit * PLANE + own] = (bits >> bit) & 1
-    for at in range(P_SHIP, out.size):
-        out[at] = 0
+    rest = out[P_SHIP:]
+    for at in range(rest.size):
+        rest[at] = 0
     for own in range(PLANE):
         cell = CELL_OF[seat, own]
         there = np.int64(s["board"][cell])
@@ -177,6 +176,13 @@ def observe_board(s, seat, out):
         out[P_NAMED_1 + OWN_OF[seat, first]] = 1
     if second >= 0:
         out[P_NAMED_2 + OWN_OF[seat, second]] = 1
+
+
+@kernel
+def observe_cards(s, place, out):
+    """Write into out (NUM_CARDS,) which cards are in a place."""
+    for card in range(NUM_CARDS):
+        out[card] = s["place"][card] == place
 
 
 @kernel

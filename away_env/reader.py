@@ -197,13 +197,12 @@ class Reader:
 
     def _begin(self) -> None:
         """The table at the start, without solar cards, and no card dealt."""
-        from away_env.kernel import begin, forget_decision
+        from away_env.kernel import begin
 
         r = self.r
         r["players"] = self.players
         self.rules.configure(self.records, slice(None))
         begin(r)
-        forget_decision(r)
         seed_stream(r["stream"], np.uint64(0), np.uint64(0))
         r["board"][(r["board"] >= FIRST_SOLAR) & (r["board"] < FIRST_BASE)] = FREE
         r["turn"] = 0

@@ -83,7 +83,7 @@ def is_rotated_by(s, seat, cell):
 
 @kernel
 def count_empty(s):
-    """How many empty exploration cards and how many empty solar cards lie on the table."""
+    """How many empty exploration cards and how many empty solar cards lie on the table, as far as there are more than one."""
     exploration = 0
     solar = 0
     for cell in CELLS:
@@ -92,6 +92,8 @@ def count_empty(s):
                 solar += 1
             else:
                 exploration += 1
+            if exploration > 1 and solar > 1:  # more make no difference
+                break
     return exploration, solar
 
 
