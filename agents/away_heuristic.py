@@ -13,7 +13,8 @@ import numpy as np
 import tabletop
 from away_env import observation as o
 from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, ACTIONS
-from away_env.cards import FIRST_BASE, MAX_PLAYERS, MOST_STATIONS, NUM_CARDS, NUM_EXPLORATION, PIRATE_RAID, UNKNOWN_FATE
+from away_env.cards import FIRST_BASE, MAX_PLAYERS, MOST_STATIONS, NUM_CARDS, NUM_EXPLORATION, PIRATE_RAID, SCRAPYARD, UNKNOWN_FATE
+from away_env.effects import SIZE
 from away_env.kernel import FACTION, apply, forget_decision, legal
 from away_env.lanes import BASE_PORT, CELL_OF, CELLS, FRAME, MOST_WAITING, STEP, is_card, lanes_from
 from away_env.state import (
@@ -36,6 +37,7 @@ from away_env.state import (
     TURN,
 )
 from away_env.targets import ACTION
+from away_env.turn import MAX_ROUNDS
 from tabletop.compiled import announce, kernel, used_packages
 from tabletop.sampling import check_masks
 
@@ -53,8 +55,9 @@ WEIGHTS = {
     "chain": 0.004,  # what a further card of the same faction in the hand is worth when one is played
     "fate": 0.02,  # what an unknown fate brings
     "fresh": 0.006,  # what discarding a card is worth
+    "soon": 0.20,  # what is lost by coming home in phase 2 only
 }
-FAR, NEAR, NEAR_WORTH, GAP, BLOCKED, OTHERS, CARD, CHAIN, FATE, FRESH = range(len(WEIGHTS))
+FAR, NEAR, NEAR_WORTH, GAP, BLOCKED, OTHERS, CARD, CHAIN, FATE, FRESH, SOON = range(len(WEIGHTS))
 NO_WAY = 40.0  # moves home when neither lanes nor open ends lead anywhere
 DEPTH = 6  # most targets of an action, and one more
 MOST_LEAVES = 200  # ends of one action that are looked at
@@ -85,6 +88,8 @@ def rebuild(obs, s):
     s["decisions"] = 0
     s["limit"] = 1 << 30
     s["won"][:] = 0
+    s["options"][SIZE] = obs[o.O_SIZE]
+    s["options"][MAX_ROUNDS] = obs[o.O_ROUND] + obs[o.O_ROUNDS_LEFT]
     s["round"] = obs[o.O_ROUND]
     s["part"] = 2 if obs[o.O_SECOND_PART] else 1
     forget_decision(s)
@@ -141,6 +146,9 @@ def rebuild_table(obs, s, me):
 @kernel
 def rebuild_ships(obs, s, me, players):
     s["ship"][:] = NO_CELL
+    s["stop"][:] = 0
+    s["home"][:] = 0
+    s["hand_size"][:] = 0
     for k in range(players):
         seat = (me + k) % players
         s["ship"][seat] = CELL_OF[me, only(obs, o.P_SHIP + k * o.PLANE, o.PLANE)]
@@ -154,18 +162,18 @@ def rebuild_cards(obs, s, me, players):
     """Where the cards are; those not seen are dealt to the other hands and the deck as they come."""
     s["deck"][:] = NO_CARD
     s["pile"][:] = NO_CARD
+    s["place"][:] = NOWHERE
     seat = 0
-    left = 0
+    dealt = 0  # to that seat
+    left = -np.int64(s["hand_size"][me])
     for k in range(players):
-        if k != me:
-            left += np.int64(s["hand_size"][k])
+        left += np.int64(s["hand_size"][k])
     size = 0
     piled = 0
     top = only(obs, o.O_PILE_TOP, NUM_CARDS)
     s["card"] = only(obs, o.O_CARD, NUM_CARDS)
     deck_size = np.int64(obs[o.O_DECK_SIZE])
     for card in range(NUM_CARDS):
-        s["place"][card] = NOWHERE
         if obs[o.O_HAND + card]:
             s["place"][card] = me
         elif obs[o.O_PILE + card]:
@@ -183,23 +191,17 @@ def rebuild_cards(obs, s, me, players):
                 s["deck"][size] = card
                 size += 1
             elif left > 0:
-                while seat == me or seat_is_full(s, seat):
+                while seat == me or dealt == s["hand_size"][seat]:
                     seat += 1
+                    dealt = 0
                 s["place"][card] = seat
+                dealt += 1
                 left -= 1
     s["deck_size"] = size
     if top >= 0:
         s["pile"][piled] = top
         piled += 1
     s["pile_size"] = piled
-
-
-@kernel
-def seat_is_full(s, seat):
-    held = 0
-    for card in range(NUM_CARDS):
-        held += s["place"][card] == seat
-    return held >= s["hand_size"][seat]
 
 
 # -- what a position is worth ----------------------------------------------------------------------------------------------
@@ -266,12 +268,13 @@ def way_home(s, seat, w):
                     entry = port ^ 2
                     on_table = np.int64(s["board"][there])
                     if is_card(on_table):
-                        if not seen[there] >> entry & 1:
-                            seen[there] |= 1 << entry
-                            if lets_in(s, there, entry):
-                                waiting[size] = 8 * there + entry
-                                size += 1
-                                continue
+                        if seen[there] >> entry & 1:
+                            continue
+                        seen[there] |= 1 << entry
+                        if lets_in(s, there, entry):
+                            waiting[size] = 8 * there + entry
+                            size += 1
+                            continue
                     elif there == home and entry == home_port:
                         return float(taken)
                     elif on_table != FREE:
@@ -353,16 +356,23 @@ def value(s, me, w):
             near = nearness(s, k, w)
             best = max(best, near)
             mean += near / (players - 1)
-    return nearness(s, me, w) - w[OTHERS] * (0.8 * best + 0.2 * mean)
+    moves = way_home(s, me, w)
+    own = worth_of_way(moves, w)
+    if moves == 1.0 and s["seat"] == me:  # the turn's last move is still to come
+        own = worth_of_way(0.0, w) - w[SOON]
+    return own - w[OTHERS] * (0.8 * best + 0.2 * mean)
 
 
 @kernel
 def nearness(s, seat, w):
-    """What the seat's way home is worth, at most when it is home."""
-    if s["home"][seat]:
-        return 1.5 + w[NEAR_WORTH]
-    moves = way_home(s, seat, w)
-    return np.exp(-w[FAR] * moves) + w[NEAR_WORTH] * np.exp(-w[NEAR] * moves)
+    """What the seat's way home is worth."""
+    return worth_of_way(way_home(s, seat, w), w)
+
+
+@kernel
+def worth_of_way(moves, w):
+    """What so many moves home are worth, most of all none."""
+    return 1.5 + w[NEAR_WORTH] if moves == 0.0 else np.exp(-w[FAR] * moves) + w[NEAR_WORTH] * np.exp(-w[NEAR] * moves)
 
 
 # -- the decision ----------------------------------------------------------------------------------------------------------
@@ -418,16 +428,26 @@ def hand_of_faction(s, me, faction, without):
 
 
 @kernel
+def brings_fate(s, card):
+    """Is it a card of the deck that playing this card would bring?"""
+    if ACTION[card] == SCRAPYARD:
+        return ACTION[s["pile"][s["pile_size"] - 1]] == UNKNOWN_FATE
+    return ACTION[card] == UNKNOWN_FATE
+
+
+@kernel
 def worth_of_action(root, work, masks, tried, me, action, now, w):
     """What a legal action leads to."""
     s = root[0]
-    if action == A_PASS or action == A_DONE:  # noqa: SIM109 (a tuple of two is slower compiled)
+    if action == A_PASS:
+        return now if way_home(s, me, w) > 1.0 else NEVER  # what is left of the turn counts in `now`
+    if action == A_DONE:
         return now
     if A_DISCARD <= action < A_CELL:
         card = action - A_DISCARD
         company = hand_of_faction(s, me, FACTION[card], card)
         return now + w[FRESH] * (1.0 - 0.25 * company - (0.3 if ACTION[card] >= 0 else 0.0))
-    if action < A_DISCARD and ACTION[action] == UNKNOWN_FATE:
+    if action < A_DISCARD and brings_fate(s, action):
         return now + w[FATE]
     work[0] = s
     apply(work, 0, action)
@@ -477,7 +497,7 @@ class AwayHeuristic:
     def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Actions (n,) for observation (n, D) and mask (n, A); EmptyMask if a row allows nothing. `rng` is not used."""
         check_masks(action_mask)
-        return self._decide(np.ascontiguousarray(observation), np.ascontiguousarray(action_mask).view(np.int8))
+        return self._decide(np.ascontiguousarray(observation, np.int8), np.ascontiguousarray(action_mask, np.int8))
 
     def _decide(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         actions = np.empty(len(observation), np.int64)
