@@ -6,7 +6,9 @@ validation, parsing, the canonical string, the place in the record (`options`), 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import operator
 import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
@@ -185,6 +187,8 @@ class Variant:
     rules: Rules
 
     def __post_init__(self) -> None:
+        with contextlib.suppress(TypeError):  # numpy's whole numbers are taken too; what is none is refused
+            object.__setattr__(self, "players", operator.index(self.players))
         self.rules.check_players(self.players)
 
     def __str__(self) -> str:

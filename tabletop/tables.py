@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from tabletop.errors import EmptyMask, IllegalAction, StepAfterEnd, UnknownAction, listed
+from tabletop.errors import EmptyMask, IllegalAction, SetupError, StepAfterEnd, UnknownAction, listed
 from tabletop.registry import LIVE, Game
 from tabletop.registry import game as find_game
 from tabletop.rules import Rules, Variant
@@ -65,8 +65,8 @@ class Tables:
             raise ValueError(f"autoreset must be one of {listed(AUTORESET)}, not {autoreset!r}")
         if not isinstance(threads, int) or threads < 1:
             raise ValueError(f"threads must be a whole number of at least 1, not {threads!r}")
-        if max_decisions is not None and max_decisions < 1:
-            raise ValueError(f"max_decisions must be at least 1 or None, not {max_decisions!r}")
+        if max_decisions is not None and not (isinstance(max_decisions, int | np.integer) and 1 <= max_decisions < 2**31):
+            raise ValueError(f"max_decisions must be a whole number from 1 to 2**31-1, or None, not {max_decisions!r}")
         self.num_tables = n = int(num_tables)
         self.skip_forced = bool(skip_forced)
         self.autoreset = autoreset
@@ -127,13 +127,14 @@ class Tables:
         if not any(several):
             return (self.game.variant(rules, num_players),) * self.num_tables
         made: dict[Any, Variant] = {}
+        found = []
         for i in range(self.num_tables):
-            players = int(num_players[i]) if several[0] else num_players
-            key = (rules[i] if several[1] else rules, players)
+            asked = (rules[i] if several[1] else rules, num_players[i] if several[0] else num_players)
+            key = repr(asked)  # of what is no rules and no number too: 2.0 is not 2
             if key not in made:
-                made[key] = self.game.variant(*key)
-            made[i, "row"] = made[key]
-        return tuple(made[i, "row"] for i in range(self.num_tables))
+                made[key] = self.game.variant(*asked)
+            found.append(made[key])
+        return tuple(found)
 
     # -- the loop of play ----------------------------------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ class Tables:
         chosen = self._all if rows is None else self._rows(rows)
         given = actions
         if type(given) is not np.ndarray or given.dtype is not INT64 or given.shape != chosen.shape or not given.flags.c_contiguous:
-            given = np.asarray(actions)
+            given = np.asarray(actions) if chosen.size or np.size(actions) else np.zeros(0, np.int64)
             if given.shape != chosen.shape or given.dtype.kind not in "iu":
                 told = f"an array of shape {given.shape} and dtype {given.dtype}"
                 raise UnknownAction(f"actions must be {chosen.size} whole numbers, not {told}")
@@ -155,7 +156,7 @@ class Tables:
             at = self._loops.first_fault(self.records, chosen, given, self._mask)
             if at >= 0:
                 raise self.fault(int(chosen[at]), int(given[at]))
-        if self._mode == 0 and (self.records["over"][chosen] != LIVE).all():
+        if self._mode == 0 and chosen.size and (self.records["over"][chosen] != LIVE).all():
             raise StepAfterEnd(f"step after the end: {'the table is' if chosen.size == 1 else 'all tables are'} over; call reset()")
         self._advance(chosen, given)
 
@@ -221,12 +222,14 @@ class Tables:
         chosen = self._all if rows is None else self._rows(rows)
         if seed is None and deals is not None:
             raise ValueError("deals need a seed")
+        if options is not None and not isinstance(options, Mapping):
+            raise SetupError(f"options must be a dictionary of set-ups by name, not {options!r}")
         before = self.records[chosen].copy() if options else None
         if seed is not None:
             word, first = seed_words(seed)
-            numbers = chosen + first if deals is None else np.asarray(deals)
-            if numbers.shape != chosen.shape:
-                raise ValueError(f"deals must be {chosen.size} whole numbers, one for each table, not of shape {numbers.shape}")
+            numbers = self._deals(deals, chosen) if deals is not None else chosen.astype(np.uint64) + np.uint64(first)
+            if deals is None and first > 2**63 - self.num_tables:
+                raise ValueError(f"the rows of a seed are numbered up to 2**63-1: the first of {self.num_tables} cannot be {first}")
             self._loops.seed_rows(self.records, chosen, np.ascontiguousarray(numbers, np.uint64), np.uint64(word))
         else:
             self._loops.advance_rows(self.records, chosen)
@@ -234,6 +237,16 @@ class Tables:
             self._set_up(chosen, options, before)
         loop = self._loops.refresh_rows if options else self._loops.reset_rows
         self._run(lambda lo, hi: loop(self.records, chosen, lo, hi, *self._told), chosen.size)
+
+    def _deals(self, deals: Any, rows: np.ndarray) -> np.ndarray:
+        """The numbers of the deals asked for, one for each of the rows."""
+        numbers = np.asarray(deals)
+        if numbers.shape != rows.shape or numbers.dtype.kind not in "iu":
+            told = f"of shape {numbers.shape} and dtype {numbers.dtype}"
+            raise ValueError(f"deals must be {rows.size} whole numbers, one for each table, not {told}")
+        if numbers.size and numbers.min() < 0:
+            raise ValueError(f"deals must be whole numbers from 0 on, not {numbers.min()}")
+        return numbers
 
     def _set_up(self, rows: np.ndarray, options: dict[str, Any], before: Any) -> None:
         try:
@@ -247,32 +260,46 @@ class Tables:
     def restore(self, records: np.ndarray, rows: Any = None) -> None:
         """Take positions (copied rows of `records`, or of `Game.from_bytes`) as the tables' own, and tell them anew.
 
-        A position of another variant, or number of players, than the table's is taken with its variant.
+        A position of another variant, or number of players, than the table's is taken with its variant. Positions are taken as
+        they are: what was not copied from tables, or read by `Game.from_bytes` or `Game.parse`, may be none and play nonsense.
         """
         chosen = self._all if rows is None else self._rows(rows)
-        if records.dtype != self.game.dtype or records.shape != chosen.shape:
-            raise ValueError(f"records must be ({chosen.size},) of {self.game.name}'s dtype, not {records.shape}")
+        self._check_records(records, chosen.size)
         self.records[chosen] = records
         self._run(lambda lo, hi: self._loops.refresh_rows(self.records, chosen, lo, hi, *self._told), chosen.size)
 
     def _rows(self, rows: Any) -> np.ndarray:
-        chosen = np.asarray(rows)
-        if chosen.dtype == np.bool_:
-            chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or (chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= self.num_tables)):
-            raise ValueError(f"rows must be indices from 0 to {self.num_tables - 1}, or {self.num_tables} booleans")
-        return np.ascontiguousarray(chosen, np.int64)
+        """Different indices of tables, from indices or from booleans for all tables."""
+        chosen = _indices(rows, self.num_tables)
+        if chosen.size > 1 and not (chosen[1:] > chosen[:-1]).all() and np.unique(chosen).size < chosen.size:
+            raise ValueError(f"rows must be different, not {listed(chosen)}")
+        return chosen
+
+    def _check_records(self, records: Any, size: int | None = None) -> None:
+        """ValueError unless these are positions of the game (size: as many as that), as far as can be told quickly."""
+        wanted = f"records must be ({'n' if size is None else size},) of {self.game.name}'s dtype"
+        if not isinstance(records, np.ndarray):
+            raise ValueError(f"{wanted}, not {type(records).__name__}")
+        if records.dtype != self.game.dtype or records.ndim != 1 or (size is not None and records.size != size):
+            told = "" if records.dtype == self.game.dtype else f" of {records.dtype}"
+            raise ValueError(f"{wanted}, not {records.shape}{told}")
+        players = records["players"]
+        if size and (players.min() < self.game.rules.min_players or players.max() > self.max_players):
+            raise ValueError(f"records must be positions of {self.game.name}: one has {players.min()} to {players.max()} players")
 
     # -- what seats see, and search ------------------------------------------------------------------------------------
 
     def observe(self, seats: Any, rows: Any = None, records: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """What the given seats (one for each row, on turn or not) know: (n, D). records: of these positions instead."""
+        if records is not None:
+            self._check_records(records)
         source = self.records if records is None else records
-        chosen = np.arange(source.size) if rows is None else self._rows(rows)
-        viewers = np.ascontiguousarray(seats, np.int64)
-        if viewers.shape != chosen.shape or (viewers.size and (viewers.min() < 0 or (viewers >= source["players"][chosen]).any())):
-            raise ValueError(f"seats must be {chosen.size} seats, each below its table's number of players")
-        made = np.empty((chosen.size, self.game.layout.size), self.game.layout.dtype) if out is None else out
+        chosen = np.arange(source.size) if rows is None else _indices(rows, source.size)
+        viewers = _viewers(seats, source["players"][chosen])
+        layout = self.game.layout
+        if out is not None and not (isinstance(out, np.ndarray) and out.shape == (chosen.size, layout.size) and out.dtype == layout.dtype):
+            raise ValueError(f"out must be an array ({chosen.size}, {layout.size}) of {layout.dtype}")
+        made = np.empty((chosen.size, layout.size), layout.dtype) if out is None else out
         self._loops.observe_rows(source, chosen, viewers, made)
         return made
 
@@ -281,9 +308,32 @@ class Tables:
 
         The copies' random streams are (seed, j): nothing of the true ones is left, so a search on them knows what its seat knows.
         """
+        self._check_records(records)
         copies = records.copy()
-        viewers = np.ascontiguousarray(seats, np.int64)
-        if viewers.shape != copies.shape:
-            raise ValueError(f"seats must be {copies.size} seats")
+        viewers = _viewers(seats, copies["players"])
         self._loops.determinize_rows(copies, np.arange(copies.size), viewers, np.uint64(seed_words(seed)[0]))
         return copies
+
+
+def _indices(rows: Any, size: int) -> np.ndarray:
+    """Indices (n,) int64 below `size`, from indices or from `size` booleans."""
+    chosen = np.asarray(rows)
+    good = chosen.ndim == 1
+    if chosen.dtype == np.bool_:
+        good = chosen.shape == (size,)
+        chosen = np.flatnonzero(chosen)
+    elif chosen.size:
+        good = good and chosen.dtype.kind in "iu" and chosen.min() >= 0 and chosen.max() < size
+    if not good:
+        raise ValueError(f"rows must be indices from 0 to {size - 1}, or {size} booleans")
+    return np.ascontiguousarray(chosen, np.int64)
+
+
+def _viewers(seats: Any, players: np.ndarray) -> np.ndarray:
+    """Seats (n,) int64, each below its position's number of players."""
+    viewers = np.asarray(seats)
+    if viewers.shape != players.shape or (
+        viewers.size and (viewers.dtype.kind not in "iu" or viewers.min() < 0 or (viewers >= players).any())
+    ):
+        raise ValueError(f"seats must be {players.size} seats, each below its table's number of players")
+    return np.ascontiguousarray(viewers, np.int64)

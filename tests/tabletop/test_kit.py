@@ -276,6 +276,18 @@ def test_wrong_calls_of_tables_say_what_is_wrong(game: str) -> None:
         ({"num_tables": 2, "autoreset": "later"}, "autoreset must be one of disabled, next_step, same_step"),
         ({"num_tables": 2, "threads": 0}, "threads"),
         ({"num_tables": 2, "max_decisions": 0}, "max_decisions"),
+        ({"num_tables": 2, "max_decisions": 1.5}, "max_decisions"),
+        ({"num_tables": 2, "max_decisions": "9"}, "max_decisions"),
+        ({"num_tables": 2, "max_decisions": 2**31}, "max_decisions"),
+        ({"num_tables": 2, "num_players": [2.0, 2]}, "players, not 2.0"),
+        ({"num_tables": 2, "num_players": [2, "2"]}, "players, not '2'"),
+        ({"num_tables": 2, "num_players": np.array([2.0, 2.0])}, "players, not"),
+        ({"num_tables": 2, "rules": [None, {}]}, "not dict"),
+        ({"num_tables": 2, "deals": [1, 2.0]}, "deals must be 2 whole numbers"),
+        ({"num_tables": 2, "deals": [-1, 0]}, "deals must be whole numbers from 0 on, not -1"),
+        ({"num_tables": 2, "deals": [2**64, 0]}, "deals must be 2 whole numbers"),
+        ({"num_tables": 2, "deals": ["1", "2"]}, "deals must be 2 whole numbers"),
+        ({"num_tables": 2, "seed": (1, 2**64 - 1)}, "up to 2"),
         ({"num_tables": 2, "num_players": [2]}, "num_players must be one value or one for each of 2 tables"),
         ({"num_tables": 2, "rules": [None] * 3}, "rules must be one value"),
     ):
@@ -285,16 +297,58 @@ def test_wrong_calls_of_tables_say_what_is_wrong(game: str) -> None:
     for actions in (0, [0], [0.0, 1.0], [True, False], ["a", "b"], [[0], [1]]):
         with pytest.raises(tabletop.UnknownAction, match="actions must be 2 whole numbers"):
             tables.step(actions)
-    for rows in ([2], [-1], [0.5], [[0]]):
+    for rows in ([2], [-1], [0.5], [[0]], [True], [True, False, False]):
         with pytest.raises(ValueError, match="rows must be"):
             tables.step([0], rows=rows)
-    for seats in ([0], [0, 2], [-1, 0]):
-        with pytest.raises(ValueError, match="seats must be"):
-            tables.observe(seats)
-    with pytest.raises(ValueError, match="records must be"):
-        tables.restore(tables.records[:1])
     with pytest.raises(ValueError, match="read-only"):
         tables.action_mask[0, 0] = 1
+    with pytest.raises(tabletop.SetupError, match="options must be a dictionary"):
+        tables.reset(options=5)  # type: ignore[arg-type]
+
+
+@per_game
+def test_compiled_loops_never_get_what_does_not_fit(game: str) -> None:
+    """They check no index: an array too small, a seat too high or a row named twice would corrupt memory or the game."""
+    tables = tabletop.Tables(game, 3, seed=0)
+    before = tables.records.tobytes()
+    first = int(tables.action_mask[0].argmax())
+    with pytest.raises(ValueError, match="rows must be different, not 1, 0, 1"):
+        tables.step([first] * 3, rows=[1, 0, 1])
+    for seats in ([0], [0, 0, 2], [-1, 0, 0], [0.0, 0.0, 0.0], ["a", "b", "c"], 0):
+        with pytest.raises(ValueError, match="seats must be"):
+            tables.observe(seats)
+        with pytest.raises(ValueError, match="seats must be"):
+            tables.determinize(tables.records, seats, seed=0)
+    layout = tables.game.layout
+    for out in (np.zeros((3, 5), layout.dtype), np.zeros((2, layout.size), layout.dtype), np.zeros((3, layout.size), np.float32), []):
+        with pytest.raises(ValueError, match="out must be"):
+            tables.observe([0, 0, 0], out=out)  # type: ignore[arg-type]
+    assert tables.observe([0, 1], rows=[2, 2]).shape == (2, layout.size)
+    with pytest.raises(ValueError, match="rows must be indices from 0 to 0"):
+        tables.observe([0], rows=[2], records=tables.records[:1])
+    for records in (tables.records[:1], tables.records.tobytes(), None, np.zeros(3), np.zeros(3, tables.game.dtype)):
+        with pytest.raises(ValueError, match="records must be"):
+            tables.restore(records)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="records must be"):
+        tables.determinize(np.zeros(3), [0, 0, 0], seed=0)
+    assert tables.records.tobytes() == before
+
+
+@per_game
+def test_a_step_of_no_table_does_nothing(game: str) -> None:
+    tables = tabletop.Tables(game, 2, seed=0, autoreset="disabled")
+    before = tables.records.tobytes()
+    tables.step([], rows=[])
+    tables.step(np.zeros(0, np.int64), rows=np.zeros(2, np.bool_))
+    assert tables.records.tobytes() == before
+
+
+def test_numpys_whole_numbers_are_numbers_of_players() -> None:
+    assert toy.game.variant(None, np.int64(3)) == toy.game.variant(None, 3)  # type: ignore[arg-type]
+    assert str(toy.game.variant(None, np.int8(3))) == "toy(players=3)"  # type: ignore[arg-type]
+    for wrong in (2.0, "2", True, 5, None):
+        with pytest.raises(tabletop.RulesError, match="for 2 to 4 players"):
+            Variant(wrong, toy.ToyRules())  # type: ignore[arg-type]
 
 
 @per_game
