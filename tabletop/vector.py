@@ -15,6 +15,7 @@ from tabletop.learner import LearnerTables
 from tabletop.registry import Game
 from tabletop.rules import Rules
 from tabletop.single import SingleAgentEnv, observation_space
+from tabletop.stream import seed_words
 
 MODES = {AutoresetMode.NEXT_STEP: "next_step", AutoresetMode.SAME_STEP: "same_step", AutoresetMode.DISABLED: "disabled"}
 
@@ -85,8 +86,11 @@ class LearnerVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             super().reset(seed=seed)
             self.learner.reset(seed, None if mask is None else rows, options=options)
         else:
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed must be one whole number, or one for each of {self.num_envs} rows, not {len(seed)}")
+            if not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str) or len(seed) != self.num_envs:
+                raise ValueError(f"seed must be one whole number, or one for each of {self.num_envs} rows, not {seed!r}")
+            for one in seed:
+                if one is not None:
+                    seed_words(one)  # all are checked before any row is dealt anew
             if mask is None and None not in seed:
                 self.learner.agent_rng = np.random.default_rng(seed)  # type: ignore[arg-type]
             for row in rows:

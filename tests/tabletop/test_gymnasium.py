@@ -231,7 +231,10 @@ def test_options_of_a_batch(game: str) -> None:
     for mask in (np.zeros(2, np.bool_), np.ones(3, np.bool_), [True, False]):
         with pytest.raises(ValueError, match="reset_mask"):
             env.reset(options={"reset_mask": mask})
-    with pytest.raises(ValueError, match="seed"):
-        env.reset(seed=[1, 2, 3])
+    before = env.learner.tables.records.tobytes()
+    for seed in ([1, 2, 3], "ab", 1.5, [1, -1], [None, 2.0], np.int64(1)):
+        with pytest.raises(ValueError, match="seed must be"):
+            env.reset(seed=seed)  # type: ignore[arg-type]
+    assert env.learner.tables.records.tobytes() == before
     with pytest.raises(TypeError, match="render_mode"):
         LearnerVectorEnv(game, 2, render_mode="human")
