@@ -24,6 +24,7 @@ FORMAT = 1
 WEIGHTS_FILE = "policy.safetensors"
 CARD_FILE = "policy.json"
 DEFAULT_NETWORK = {"hidden": [256, 256], "channels": [32, 32]}
+MOST_UNITS = 1 << 16  # of one layer: a damaged card must not ask for all memory
 
 
 def interface(game: Game) -> str:
@@ -122,13 +123,13 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 def _is_list_of(kind: type, values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+    return isinstance(values, list) and all(type(value) is kind for value in values)
 
 
 def _is_network(network: Any) -> bool:
     if not isinstance(network, dict) or not all(_is_list_of(int, network.get(key)) for key in DEFAULT_NETWORK):
         return False
-    return all(size > 0 for key in DEFAULT_NETWORK for size in network[key])
+    return all(0 < size <= MOST_UNITS for key in DEFAULT_NETWORK for size in network[key])
 
 
 def make_card(game: Game, variants: Sequence[Variant], network: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -171,6 +172,8 @@ def load_weights(path: Path, network: Any) -> None:
         weights = load_file(path)
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read (truncated or damaged): {str(error).splitlines()[0]}") from None
+    if broken := [name for name, value in weights.items() if not value.isfinite().all()]:
+        raise CheckpointError(f"{path} is damaged: not all weights of {listed(broken)} are numbers")
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:

@@ -207,6 +207,8 @@ DAMAGES: dict[str, tuple[dict[str, Any], str]] = {
     "network": ({"network": 5}, "network"),
     "hidden": ({"network": {"hidden": ["x"], "channels": []}}, "network"),
     "negative": ({"network": {"hidden": [-4], "channels": [8]}}, "network"),
+    "huge": ({"network": {"hidden": [10**9], "channels": [8]}}, "network"),
+    "truth": ({"network": {"hidden": [True], "channels": [8]}}, "network"),
     "shape": ({"network": {"hidden": [24], "channels": [8]}}, "does not fit"),
     "depth": ({"network": {"hidden": [16, 16], "channels": [8]}}, "does not fit"),
     "variants": ({"variants": "beyond(players=2)"}, "variants must be"),
@@ -257,6 +259,14 @@ def test_weights_with_a_tensor_too_few_or_too_many(saved: Path, copy: Path) -> N
         PolicyAgent.load(copy)
     save_file(tensors | {"more": torch.zeros(3)}, copy / WEIGHTS_FILE)
     with pytest.raises(CheckpointError, match="more"):
+        PolicyAgent.load(copy)
+
+
+def test_weights_that_are_no_numbers(saved: Path, copy: Path) -> None:
+    tensors = load_file(saved / WEIGHTS_FILE)
+    tensors["value_net.bias"][0] = float("nan")
+    save_file(tensors, copy / WEIGHTS_FILE)
+    with pytest.raises(CheckpointError, match=r"not all weights of value_net\.bias are numbers"):
         PolicyAgent.load(copy)
 
 
