@@ -15,6 +15,7 @@ import tabletop
 from tabletop.agent import Agent
 from tabletop.registry import Game
 from tabletop.rules import Variant
+from tabletop.stream import seed_words
 
 MOST_TABLES = 4096
 
@@ -64,6 +65,7 @@ def play(
     """
     game = tabletop.game(game)
     numbers = np.arange(deals) if isinstance(deals, int | np.integer) else np.asarray(deals)
+    seed_words(seed)
     if not len(numbers):
         raise ValueError(f"deals must be at least 1, not {deals}")
     seats = np.array(rotations(len(agents), variant.players) if seatings is None else seatings)

@@ -105,6 +105,11 @@ def test_wrong_seatings(seatings: list[tuple[int, ...]]) -> None:
         play(GAME, TWO, [RandomAgent(), RandomAgent()], 2, seatings=seatings)
 
 
+def test_a_wrong_seed_is_told() -> None:
+    with pytest.raises(ValueError, match="seed must be a whole number"):
+        play(GAME, TWO, [RandomAgent(), RandomAgent()], 1, seed=-1)
+
+
 @pytest.mark.parametrize("deals", [0, -3])
 def test_no_deals(deals: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
