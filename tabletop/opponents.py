@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tabletop.agent import Agent
+from tabletop.errors import UnknownAction
 from tabletop.sampling import random_actions
 
 KEPT_AGENTS = 32  # agents that no table refers to are forgotten when there are more than this
@@ -80,6 +81,15 @@ class Roster:
                     return place
         self.agents.append(agent)
         return len(self.agents) - 1
+
+
+def answer(agent: Agent, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The agent's actions (n,) for n decisions; UnknownAction, which names it, if it gives anything but n whole numbers."""
+    acted = np.asarray(agent.act(observation, action_mask, rng))
+    if acted.shape != observation.shape[:1] or acted.dtype.kind not in "iu":
+        told = f"an array of shape {acted.shape}, {acted.dtype}"
+        raise UnknownAction(f"agent {name_of(agent)} was asked for {len(observation)} actions and gave {told}")
+    return acted
 
 
 def name_of(agent: Any) -> str:

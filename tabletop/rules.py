@@ -1,7 +1,7 @@
 """Options of a game's rules: a frozen, validated value with a canonical string.
 
 A game declares each option once, in its Rules dataclass: `protection: bool = option(False, "…")`. From that one line come
-validation, parsing, the canonical string, the place in the record (`options`), the observation, `--help` and the docs.
+validation, parsing, the canonical string, the place in the record (`options`), the observation and the docs.
 """
 
 from __future__ import annotations

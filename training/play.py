@@ -13,6 +13,8 @@ import numpy as np
 
 import tabletop
 from tabletop.agent import Agent
+from tabletop.errors import ActionError, IllegalAction
+from tabletop.opponents import answer, name_of
 from tabletop.registry import Game
 from tabletop.rules import Variant
 from tabletop.stream import seed_words
@@ -104,8 +106,13 @@ def _play_batch(
         for index in np.unique(mover):
             mine = np.flatnonzero(mover == index)
             rows = live[mine]
-            actions[mine] = agents[index].act(tables.observation[rows], tables.action_mask[rows], rng)
-        tables.step(actions, live)
+            actions[mine] = answer(agents[index], tables.observation[rows], tables.action_mask[rows], rng)
+        try:
+            tables.step(actions, live)
+        except ActionError as error:
+            known = (actions >= 0) & (actions < game.num_actions)
+            at = int(np.flatnonzero(~known | (tables.action_mask[live, np.where(known, actions, 0)] == 0))[0])
+            raise IllegalAction(f"agent {name_of(agents[mover[at]])} acted illegally: {error}") from None
         decisions[live] += 1
     won = tables.records["won"][:, :players].astype(np.float64)
     winners = np.where(tables.truncated, 0, won.sum(axis=1))[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import tabletop
 from agents.named import baselines, heuristic
 from agents.random_agent import RandomAgent
+from tabletop.errors import ActionError
 from training.evaluate import evaluate
 from training.play import play, rotations
 from training.statistics import share_by_deal, wilson
@@ -103,6 +105,34 @@ def test_a_draw_is_shared_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wrong_seatings(seatings: list[tuple[int, ...]]) -> None:
     with pytest.raises(ValueError, match="seatings must name 2 of 2"):
         play(GAME, TWO, [RandomAgent(), RandomAgent()], 2, seatings=seatings)
+
+
+class Odd:
+    """Gives what it is made with for every decision, in that shape."""
+
+    name = "odd"
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> Any:
+        return self.given(action_mask)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda mask: mask.argmax(1) + 0.5, "agent odd was asked for [0-9]+ actions and gave an array of shape"),
+        (lambda mask: 0, "agent odd was asked for"),
+        (lambda mask: mask.argmax(1)[:1], "agent odd was asked for"),
+        (lambda mask: None, "agent odd was asked for"),
+        (lambda mask: mask.argmin(1), "agent odd acted illegally: table"),
+        (lambda mask: mask.argmax(1) + 1000, "agent odd acted illegally: table"),
+    ],
+)
+def test_an_agent_that_errs_is_named(given: Any, message: str) -> None:
+    with pytest.raises(ActionError, match=message):
+        play(GAME, TWO, [RandomAgent(), Odd(given)], 3)
 
 
 def test_a_wrong_seed_is_told() -> None:
