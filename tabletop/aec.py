@@ -104,7 +104,7 @@ class RawEnv(AECEnv[str, dict[str, np.ndarray], Any]):
         as {"deck": […]}). SetupError names what is wrong with it, and the game before stands.
         """
         # PettingZoo's api_test passes {"options": 1} to any environment: that one name means nothing
-        given = {name: value for name, value in (options or {}).items() if name != "options"}
+        given = {name: value for name, value in options.items() if name != "options"} if isinstance(options, dict) else options
         self.tables.reset(seed, options=given)
         self.agents = self.possible_agents.copy()
         self.terminations = dict.fromkeys(self.agents, False)

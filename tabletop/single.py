@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from tabletop.errors import StepAfterEnd
+from tabletop.errors import SetupError, StepAfterEnd
 from tabletop.learner import LearnerTables
 from tabletop.registry import Game
 from tabletop.rules import Rules
@@ -77,7 +77,11 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         super().reset(seed=seed)
         if seed is None:
             self.learner.agent_rng = self.np_random
-        self.learner.reset(seed, options=options)
+        try:
+            self.learner.reset(seed, options=options)
+        except SetupError:
+            self._ready = bool(self.learner.action_mask[0].any())  # the game before stands, unless one was begun that is over
+            raise
         self._np_random = self.learner.agent_rng  # for a seed the same stream: the opponents' moves are drawn from np_random
         self._ready = True
         return self._told()

@@ -79,8 +79,10 @@ class LearnerVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Deal anew: observations and infos. options: "reset_mask" (N,) bool, to deal at those rows only, and a set-up for each."""
-        options = dict(options or {})
-        mask = options.pop("reset_mask", None)
+        mask = None
+        if isinstance(options, dict):
+            options = dict(options)
+            mask = options.pop("reset_mask", None)
         rows = self._reset_rows(mask)
         if seed is None or isinstance(seed, int):
             super().reset(seed=seed)

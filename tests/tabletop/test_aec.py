@@ -219,9 +219,9 @@ def test_a_set_up_that_cannot_be_leaves_the_game_as_it_is(game: str) -> None:
     before = table.state_bytes()
     other = raw_env(game, 3)
     other.reset(seed=1)
-    for options in ({"no_such_option": 1}, {"record": b"nonsense"}, {"record": other.state_bytes()}, {"text": "nonsense"}):
+    for options in ({"no_such_option": 1}, {"record": b"nonsense"}, {"record": other.state_bytes()}, {"text": "nonsense"}, 5, ["deck"]):
         with pytest.raises(tabletop.SetupError):
-            table.reset(seed=5, options=options)
+            table.reset(seed=5, options=options)  # type: ignore[arg-type]
         assert table.state_bytes() == before
     table.reset(options={"text": table.game.text(table.tables.records[0])})
     assert table.state_bytes() == before

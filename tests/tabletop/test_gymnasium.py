@@ -131,8 +131,26 @@ def test_set_ups(game: str) -> None:
     env = SingleAgentEnv(game, 2, learner_seat=int(source.seat[0]))
     observation, _ = env.reset(options={"record": source.game.to_bytes(source.records[0])})
     assert (observation == source.observation[0]).all()
-    with pytest.raises(SetupError):
-        env.reset(options={"nonsense": 1})
+    for options in ({"nonsense": 1}, 5):
+        with pytest.raises(SetupError):
+            env.reset(options=options)  # type: ignore[arg-type]
+        with pytest.raises(SetupError):
+            LearnerVectorEnv(game, 2).reset(options=options)  # type: ignore[arg-type]
+    env.step(env.learner.action_mask[0].argmax())  # the game before stands
+
+
+def test_a_set_up_that_is_over_begins_no_game(game: str) -> None:
+    source = tabletop.Tables(game, 1, 2, seed=8, autoreset="disabled", max_decisions=3)
+    while source.seat[0] >= 0:
+        source.step(source.action_mask.argmax(1))
+    env = SingleAgentEnv(game, 2)
+    env.reset(seed=1)
+    with pytest.raises(SetupError, match="leaves it nothing to decide"):
+        env.reset(options={"record": source.game.to_bytes(source.records[0])})
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+    env.reset()
+    env.step(env.learner.action_mask[0].argmax())
 
 
 def test_rendering(game: str, capsys: pytest.CaptureFixture[str]) -> None:
