@@ -18,6 +18,7 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import StringIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,8 +26,8 @@ import pytest
 import torch
 
 import tabletop
-from agents.beyond_heuristic import WEIGHTS
-from beyond_env.rules import BeyondRules
+from agents import away_heuristic, beyond_heuristic
+from away_env.cards import QUARTERS, TABLE, turned
 from training.cli import COMMANDS, main
 from training.config import PRESETS
 from training.describe import describe
@@ -272,7 +273,7 @@ def test_names_in_the_text(page: str) -> None:
             if re.fullmatch(r"(tests|docs|tabletop|beyond_env|away_env|agents|training)/[\w./*-]*", code):
                 if not list(ROOT.glob(code.rstrip("/"))):
                     wrong(page, number, f"there is no {code}")
-            elif match := re.match(r"(?:tabletop|beyond_env|beyond_v0|agents|training)(?:\.\w+)+", code):
+            elif match := re.match(r"(?:tabletop|beyond_env|away_env|beyond_v0|agents|training)(?:\.\w+)+", code):
                 if not is_there(match[0].replace("beyond_v0.", "beyond_env.beyond_v0.", 1) if code.startswith("beyond_v0") else match[0]):
                     wrong(page, number, f"there is no {match[0]}")
             elif (match := re.match(r"beyond-away (\w+)", code)) and match[1] not in COMMANDS:
@@ -300,29 +301,77 @@ def is_there(dotted: str) -> bool:
 # -- tables that are the code's ----------------------------------------------------------------------------------------
 
 
-def test_observation_page_is_the_commands_output() -> None:
-    expected = describe(tabletop.game("beyond")) + "\n"
-    assert PAGES["docs/observation.md"] == expected, "write it anew: beyond-away rules beyond > docs/observation.md"
+def observation_page(game: str) -> str:
+    return "docs/observation.md" if game == "beyond" else f"docs/observation-{game}.md"
 
 
-def test_rules_page_names_every_option_and_every_action() -> None:
-    text = PAGES["docs/rules-beyond.md"]
-    for name in BeyondRules.names():
-        assert re.search(rf"`{name}[=`]", text), f"docs/rules-beyond.md does not name the option {name}"
-    for word in {name.partition(":")[0] for name in tabletop.game("beyond").actions.names}:
-        assert re.search(rf"`{word}[:`]", text), f"docs/rules-beyond.md does not name the action {word}"
-    assert f"{tabletop.game('beyond').num_actions} actions" in text
+@pytest.mark.parametrize("game", tabletop.games())
+def test_observation_page_is_the_commands_output(game: str) -> None:
+    page = observation_page(game)
+    assert PAGES[page] == describe(tabletop.game(game)) + "\n", f"write it anew: beyond-away rules {game} > {page}"
 
 
-def test_rules_page_lists_the_choices_it_marks() -> None:
-    text, _, listed = PAGES["docs/rules-beyond.md"].partition("## The choices")
-    marked = set(re.findall(r"\bC\d+\b", text.partition("## Material")[2]))
-    assert marked == set(re.findall(r"^\| (C\d+) \|", listed, re.M))
+@pytest.mark.parametrize("game", tabletop.games())
+def test_rules_page_names_every_option_and_every_action(game: str) -> None:
+    text, found = PAGES[f"docs/rules-{game}.md"], tabletop.game(game)
+    for name in found.rules.names():
+        assert re.search(rf"`{name}[=`]", text), f"docs/rules-{game}.md does not name the option {name}"
+    for word in {name.partition(":")[0] for name in found.actions.names}:
+        assert re.search(rf"`{word}[:`]", text), f"docs/rules-{game}.md does not name the action {word}"
+    assert f"{found.num_actions} actions" in text
 
 
-def test_weights_of_the_heuristic() -> None:
-    shown = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGES["docs/agents.md"], re.M)
-    assert [(name, float(value)) for name, value in shown] == list(WEIGHTS.items())
+@pytest.mark.parametrize(("game", "letter"), [("beyond", "C"), ("away", "A")])
+def test_rules_page_lists_the_choices_it_marks(game: str, letter: str) -> None:
+    text, _, listed = PAGES[f"docs/rules-{game}.md"].partition("## The choices")
+    marked = set(re.findall(rf"\b{letter}\d+\b", text.partition("## Material")[2]))
+    choices = re.findall(rf"^\| ({letter}\d+) \|", listed, re.M)
+    assert marked == set(choices) and choices == [f"{letter}{k + 1}" for k in range(len(choices))]
+
+
+def table_rows(page: str, head: str) -> list[list[str]]:
+    """The cells of the table whose first line begins so."""
+    lines = PAGES[page].partition(f"\n| {head}")[2].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in takewhile(lambda line: line.startswith("|"), lines)]
+
+
+def test_card_table_of_a_way() -> None:
+    page = "docs/rules-away.md"
+    expected = []
+    for design in TABLE.designs:
+        stations = f"{design.stations}{', a vortex' if design.vortices else ''}"
+        cards = [faction for name, faction in TABLE.deck if name == design.name]
+        cards += [f"{TABLE.solar.count(design.name)} solar"] if design.name in TABLE.solar else []
+        expected.append([design.name, stations, design.text, ", ".join(cards)])
+    assert table_rows(page, "design |") == expected
+    actions: dict[str, list[str]] = {}
+    for name, faction in TABLE.deck[TABLE.num_exploration :]:
+        actions.setdefault(name, []).append(faction)
+    assert {name: factions.split(", ") for name, factions, _ in table_rows(page, "action card |")} == actions
+    exploration = TABLE.num_exploration
+    assert f"{exploration} exploration cards (A3) and {len(TABLE.deck) - exploration} action cards" in PAGES[page]
+
+
+def test_frames_of_a_way() -> None:
+    for seat, (number, _, cell, turn, row, column) in enumerate(table_rows("docs/rules-away.md", "seat |")):
+        assert int(number) == seat
+        for r, c in ((2, 3), (0, 8), (4, 4)):
+            values = {"r": r, "c": c, "o": 3}
+            own = turned((r, c), QUARTERS[seat])
+            assert eval(f"({cell})", values) == own
+            assert eval(turn, values) % 4 == (3 + QUARTERS[seat]) % 4
+            for line in (row, column):  # that line has the cell
+                word, _, called = line.strip("`").partition(":")
+                assert eval(called, values) == own[("row", "col").index(word)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "module"), [("Beyond's heuristic", beyond_heuristic), ("The heuristic of a_way", away_heuristic)], ids=["beyond", "away"]
+)
+def test_weights_of_the_heuristics(heading: str, module: Any) -> None:
+    text = PAGES["docs/agents.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    shown = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", text, re.M)
+    assert [(name, float(value)) for name, value in shown] == list(module.WEIGHTS.items())
 
 
 def test_presets() -> None:
@@ -331,5 +380,5 @@ def test_presets() -> None:
 
 
 def test_readme_has_the_places_for_numbers() -> None:
-    for name in ("bench", "strength"):
+    for name in ("bench", "strength", "strength-away"):
         assert re.search(rf"<!-- {name} -->\n.+\n<!-- /{name} -->", PAGES["README.md"], re.S)
