@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import tabletop
-from tabletop.errors import CheckpointError, RulesError, listed
+from tabletop.errors import CheckpointError, listed
 from tabletop.registry import Game
 from tabletop.rules import Variant
 from tabletop.sampling import check_masks
@@ -146,14 +146,6 @@ def make_card(game: Game, variants: Sequence[Variant], network: dict[str, Any], 
         "versions": versions,
         **more,
     }
-
-
-def variants_of(card: dict[str, Any], game: Game) -> list[Variant]:
-    """The variants that a card names."""
-    try:
-        return [game.variant(text) for text in card["variants"]]
-    except RulesError as error:
-        raise CheckpointError(f"the checkpoint's variants are not of this version: {error}") from None
 
 
 def save_weights(path: Path, network: Any) -> None:
