@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
+import numpy as np
+
 from tabletop.errors import RulesError, listed
 
 
@@ -84,6 +86,9 @@ class Rules:
     def __post_init__(self) -> None:
         for name, allowed in self.allowed().items():
             value = getattr(self, name)
+            if isinstance(value, np.generic):  # numpy's numbers and truths are taken as Python's
+                value = value.item()
+                object.__setattr__(self, name, value)
             if allowed.is_bool:
                 good = isinstance(value, bool)
             elif value is None:
@@ -94,7 +99,7 @@ class Rules:
             else:
                 good = isinstance(value, int) and not isinstance(value, bool) and allowed.low <= value <= allowed.high
             if not good:
-                raise RulesError(f"{self.game} rules: {name}={text_of(value)} is not allowed; {name} is {allowed}")
+                raise RulesError(f"{self.game} rules: {name}={value!r} is not allowed; {name} is {allowed}")
         self.check()
 
     def check(self) -> None:

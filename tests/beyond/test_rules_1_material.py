@@ -101,6 +101,15 @@ def test_too_few_tokens():
     GAME.variant("token_supply=6", 3)
 
 
+def test_options_as_values():
+    """Options are taken as Python's or numpy's values; an error shows what was given, not what it looks like."""
+    rules = BeyondRules(protection=np.bool_(True), start_tokens=np.int64(3))
+    assert rules == BeyondRules(protection=True, start_tokens=3) and str(rules) == "protection=true,start_tokens=3"
+    for wrong, shown in (({"start_tokens": "3"}, "start_tokens='3'"), ({"protection": 1}, "protection=1"), ({"rescue_limit": 2.0}, "=2.0")):
+        with pytest.raises(tabletop.RulesError, match=f"{shown} is not allowed; "):
+            BeyondRules(**wrong)
+
+
 def test_nian_in_the_centre():
     """The 6 Nian Shou lie in the centre."""
     p = Position.of_seed(2)
