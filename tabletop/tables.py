@@ -271,8 +271,11 @@ class Tables:
     def _rows(self, rows: Any) -> np.ndarray:
         """Different indices of tables, from indices or from booleans for all tables."""
         chosen = _indices(rows, self.num_tables)
-        if chosen.size > 1 and not (chosen[1:] > chosen[:-1]).all() and np.unique(chosen).size < chosen.size:
-            raise ValueError(f"rows must be different, not {listed(chosen)}")
+        if chosen.size > 1:
+            named = np.zeros(self.num_tables, np.bool_)
+            named[chosen] = True
+            if np.count_nonzero(named) < chosen.size:
+                raise ValueError(f"rows must be different, not {listed(chosen)}")
         return chosen
 
     def _check_records(self, records: Any, size: int | None = None) -> None:
