@@ -311,19 +311,22 @@ class LearnerTables:
 
     # -- stopping and going on -----------------------------------------------------------------------------------------
 
-    _KEPT = ("reward", "terminated", "truncated", "illegal", "over", "seat", "final_seat", "never_asked", "_asked", "_redeals", "_agent_at")
+    _KEPT = (
+        "reward", "terminated", "truncated", "illegal", "over", "seat", "final_seat", "never_asked",
+        "_asked", "_redeals", "_agent_at", "_final_at",
+    )  # fmt: skip
     _OF_TABLES = ("_mask", "observation", "seat", "rewards", "earned", "terminated", "truncated")
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Everything that going on from here depends on, between two steps: arrays, and a value for JSON that names the agents at
-        the tables. (What `final_…` tells of games that ended is not in it.)"""
+        """Everything that going on from here depends on, between two steps: arrays, and a value for JSON that names the agents.
+        (`final_observation` is not in it.) Agents act in the order of their places and share a generator, so those that are at no
+        table just now keep their places too."""
         arrays = {f"learner.{name}": getattr(self, name).copy() for name in self._KEPT}
         arrays |= {f"tables.{name}": getattr(self.tables, name).copy() for name in self._OF_TABLES}
         arrays["records"] = np.frombuffer(self.tables.records.tobytes(), np.uint8).copy()
-        used = sorted({int(at) for at in np.unique(self._agent_at) if at >= 0})
         return arrays, {
             "variants": [str(v) for v in self.variants],
-            "agents": {str(at): name_of(self._roster.agents[at]) for at in used},
+            "agents": {str(at): name_of(agent) for at, agent in enumerate(self._roster.agents) if not isinstance(agent, _Gone)},
             "agent_rng": self.agent_rng.bit_generator.state,
             "generators": [g.bit_generator.state for g in self._generators],
         }
@@ -337,7 +340,6 @@ class LearnerTables:
         for name in self._OF_TABLES:
             getattr(self.tables, name)[:] = arrays[f"tables.{name}"]
         self.tables.records[:] = np.frombuffer(arrays["records"].tobytes(), self.game.dtype)
-        self._final_at[:] = -1
         self._roster.agents = [_Gone() for _ in range(max((int(at) for at in told["agents"]), default=-1) + 1)]
         for at, name in told["agents"].items():
             self._roster.agents[int(at)] = agent_of(name)

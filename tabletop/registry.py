@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from tabletop.rules import Rules, Variant
 
 LIVE, TERMINATED, TRUNCATED = 0, 1, 2
 NOBODY = -1  # `seat` of a game that is over
-MAGIC = b"TABLETOP1"
+MAGIC = b"TABLETOP2"
 
 
 def record_dtype(rules: type[Rules], fields: list[tuple[Any, ...]]) -> np.dtype:
@@ -163,7 +164,8 @@ class Game:
 
     def to_bytes(self, record: Any) -> bytes:
         """A record as bytes, complete: stream, turn, half-made decisions. They begin with the game's name and format."""
-        return MAGIC + self.name.encode() + b"\0" + self.format + np.asarray(record, self.dtype).tobytes()
+        body = self.format + np.asarray(record, self.dtype).tobytes()
+        return MAGIC + self.name.encode() + b"\0" + body + zlib.crc32(body).to_bytes(4, "little")
 
     def from_bytes(self, data: bytes) -> np.ndarray:
         """The record array (1,) of `to_bytes`; SetupError for another game's, another version's or damaged bytes."""
@@ -173,9 +175,11 @@ class Game:
         if not data.startswith(head):
             raise SetupError(f"these bytes are a position of {data[len(MAGIC) :].partition(bytes(1))[0]!r}, not of {self.name!r}")
         body = bytes(data[len(head) :])
-        if body[:8] != self.format or len(body) != 8 + self.dtype.itemsize:
-            raise SetupError(f"these bytes are a {self.name} position of another version, or damaged")
-        return np.frombuffer(body[8:], self.dtype).copy()
+        if body[:8] != self.format or len(body) != 8 + self.dtype.itemsize + 4:
+            raise SetupError(f"these bytes are a {self.name} position of another version, or cut short")
+        if zlib.crc32(body[:-4]).to_bytes(4, "little") != body[-4:]:
+            raise SetupError(f"these bytes of a {self.name} position are damaged")
+        return np.frombuffer(body[8:-4], self.dtype).copy()
 
     def action(self, action: int | str) -> int:
         """An action id from an id or a name; UnknownAction if there is none."""

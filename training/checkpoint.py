@@ -19,7 +19,6 @@ from safetensors.torch import load_file, save_file
 
 from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy, interface, load_weights, read_card, save_weights
 from tabletop.errors import CheckpointError, TabletopError, listed
-from tabletop.opponents import name_of
 from training.files import write_folder, write_json
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 TRAINER_FILE = "trainer.safetensors"
 TRAINER_CARD = "trainer.json"
 TOLD = ("decisions", "imitated", "games", "elapsed", "phase", "metrics", "play")
-GONE = "gone"  # name of what holds the place of an agent that was not kept (see LearnerTables.restore_state)
 
 
 @dataclass
@@ -92,9 +90,6 @@ def _play_state(trainer: Trainer, tensors: dict[str, torch.Tensor]) -> dict[str,
     model, env = trainer.model, trainer.env
     assert model is not None and env is not None
     arrays, learner = env.learner.state()
-    # Agents act in the order of their places and draw from one generator, so those that are at no table just now keep theirs too.
-    arrays["learner._final_at"] = env.learner._final_at
-    learner["agents"] = {str(at): name_of(agent) for at, agent in enumerate(env.learner._roster.agents) if name_of(agent) != GONE}
     for name, array in arrays.items():
         tensors[f"env.{name}"] = torch.from_numpy(np.ascontiguousarray(array))
     for index, values in model.policy.optimizer.state_dict()["state"].items():
@@ -163,8 +158,6 @@ def _restore_play(trainer: Trainer, state: State) -> None:
     trainer.opponents.restore(play["opponents"])
     arrays = {name.removeprefix("env."): tensor.numpy() for name, tensor in tensors.items() if name.startswith("env.")}
     env.learner.restore_state(arrays, play["learner"], trainer.opponents.named)
-    if "learner._final_at" in arrays:
-        env.learner._final_at[:] = arrays["learner._final_at"]
     env._fresh = False
     env._returns[:] = play["returns"]
     env._lengths[:] = play["lengths"]

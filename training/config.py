@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tabletop.registry import Game
+
 
 @dataclass(frozen=True)
 class TrainConfig:
@@ -21,7 +23,7 @@ class TrainConfig:
     rules: tuple[str, ...] = ("",)
     """rules to train for, each a string "option=value,…"; every number of players plays all of them"""
     out: Path | None = None
-    """the run's folder (default: runs/GAME-SEED-PRESET)"""
+    """the run's folder (default: runs/GAME-SEED-PRESET, or the next of that name with a number)"""
     resume: bool = False
     """go on with the run in the folder from its last checkpoint"""
     seed: int = 0
@@ -30,13 +32,13 @@ class TrainConfig:
     decisions: int | None = None
     """length of the run in decisions of the learner, instead of minutes: the run can be repeated exactly"""
     imitate: float | None = None
-    """share of the run that the warm start takes (0: none)"""
+    """share of the run that the warm start takes (0: none); the preset's if not given"""
     threads: int = 0
     """threads of torch; 0: as many as the machine has cores, at most 2"""
-    tables: int = 256
-    """games side by side"""
-    steps: int = 64
-    """decisions at each table between updates"""
+    tables: int = 0
+    """games side by side; 0: the preset's (256, smoke 32)"""
+    steps: int = 0
+    """decisions at each table between updates; 0: the preset's (64, smoke 32)"""
     epochs: int = 3
     batch: int = 2048
     learning_rate: float = 3e-4
@@ -56,12 +58,14 @@ class TrainConfig:
     """updates between two past selves"""
     past_selves: int = 12
     """most past selves kept"""
-    evaluate_every: float = 0.1
-    """share of the run between evaluations"""
-    evaluate_games: int = 400
-    """games against each baseline in an evaluation during the run"""
-    final_games: int = 2000
-    """games against each baseline at the end"""
+    shaping: float = 0.0
+    """weight of potential-based shaping by the way home (Ng, Harada, Russell 1999), for games whose observation tells it"""
+    evaluate_every: float = 0.0
+    """share of the run between evaluations; 0: the preset's"""
+    evaluate_games: int = 0
+    """games against each baseline in an evaluation during the run; 0: the preset's (400, smoke 40)"""
+    final_games: int = 0
+    """games against each baseline at the end; 0: the preset's (2000, smoke 100)"""
     checkpoint_minutes: float = 1.0
     """minutes between checkpoints"""
     quiet: bool = False
@@ -74,13 +78,12 @@ class TrainConfig:
         if self.minutes is not None and self.decisions is not None:
             raise ValueError("give minutes or decisions, not both")
         self._check_numbers()
-        chosen: dict[str, Any] = dict(PRESETS[self.preset])
-        length = chosen.pop("minutes")
-        if self.minutes is None and self.decisions is None:
-            chosen["minutes"] = length
-        defaults = {f.name: f.default for f in dataclasses.fields(self)}
-        changes = {name: value for name, value in chosen.items() if getattr(self, name) == defaults[name]}
-        settings = dataclasses.replace(self, **changes)
+        chosen = {**COMMON, **PRESETS[self.preset]}
+        if self.decisions is not None:
+            del chosen["minutes"]
+        given = {name: getattr(self, name) for name in chosen}
+        missing = {n: value for n, value in chosen.items() if given[n] is None or (given[n] == 0 and n != "imitate")}
+        settings = dataclasses.replace(self, **missing)
         size = settings.tables * settings.steps
         if size % min(settings.batch, size) == 1 or size == 1:  # whose advantage, divided by the deviation of one number, is no number
             raise ValueError(f"tables x steps is {size}: batches of {settings.batch} leave one of a single decision; change one of them")
@@ -93,7 +96,7 @@ class TrainConfig:
                 if value is not None and not low <= value <= high:
                     limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
                     raise ValueError(f"{name} must be {limits}, not {value:g}")
-        for name in ("minutes", "evaluate_every", "learning_rate"):
+        for name in ("minutes", "learning_rate"):
             if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} must be above 0, not {value:g}")
         if self.opponent_heuristic + self.opponent_random > 1:
@@ -118,12 +121,26 @@ LIMITS: dict[str, tuple[float, float]] = {
     "clip": (0, math.inf),
     "entropy": (0, math.inf),
     "checkpoint_minutes": (0, math.inf),
-    **dict.fromkeys(("decisions", "tables", "steps", "epochs", "batch", "hidden", "channels"), (1, math.inf)),
-    **dict.fromkeys(("snapshot_every", "past_selves", "evaluate_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("tables", "steps", "evaluate_every", "evaluate_games", "final_games", "shaping"), (0, math.inf)),
+    **dict.fromkeys(("decisions", "epochs", "batch", "hidden", "channels", "snapshot_every", "past_selves"), (1, math.inf)),
 }
+
+COMMON: dict[str, Any] = {"tables": 256, "steps": 64, "evaluate_every": 0.1, "evaluate_games": 400, "final_games": 2000}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"minutes": 0.2, "imitate": 0.4, "tables": 32, "steps": 32, "evaluate_games": 40, "final_games": 100, "evaluate_every": 0.5},
     "quick": {"minutes": 4.5, "imitate": 0.35},
     "standard": {"minutes": 40.0, "imitate": 0.12, "evaluate_every": 0.05},
 }
+
+
+def run_folder(game: Game, config: TrainConfig) -> Path:
+    """The folder of a run that names none: runs/GAME-SEED-PRESET, with -2, -3, … for further ones. To resume: the last there is."""
+    first = Path("runs") / f"{game.name}-{config.seed}-{config.preset}"
+    path, number = first, 1
+    while (path / "latest.json").exists():
+        number += 1
+        path, before = first.with_name(f"{first.name}-{number}"), path
+        if config.resume and not (path / "latest.json").exists():
+            return before
+    return path

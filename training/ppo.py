@@ -22,11 +22,12 @@ from agents.policy import PolicyAgent, make_card, make_network
 from tabletop.registry import Game
 from tabletop.sb3 import LearnerVecEnv
 from training import checkpoint
-from training.config import TrainConfig
+from training.config import TrainConfig, run_folder
 from training.evaluate import Result, evaluate
 from training.files import make_folder, remove_parts, write_json
 from training.imitate import imitate
 from training.self_play import Opponents
+from training.shaping import ShapedVecEnv, potential
 
 Report = Callable[[str, float, str], None]  # phase, share of the run done, what to say
 
@@ -76,7 +77,9 @@ class Trainer:
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
         self.variants = [game.variant(rules, players) for rules in c.rules for players in c.players]
-        self.folder = make_folder(c.out or Path("runs") / f"{game.name}-{c.seed}-{c.preset}")
+        if c.shaping:
+            potential(game, np.zeros((1, game.layout.size), game.layout.dtype))  # refused before anything is begun
+        self.folder = make_folder(c.out or run_folder(game, c))
         self.network_spec: dict[str, Any] = {"hidden": list(c.hidden), "channels": list(c.channels)}
         self.threads = c.threads or min(torch.get_num_threads(), 2)
         torch.set_num_threads(self.threads)
@@ -114,6 +117,8 @@ class Trainer:
         """Train to the end of the budget (or until Ctrl-C, which ends it early but in good order) and evaluate."""
         before = {s: signal.signal(s, self._ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)} if _in_main_thread() else {}
         try:
+            if not self.metrics and not self.finished():
+                self._evaluate(self.config.evaluate_games, "untrained")
             if self.phase == "imitate":
                 self._imitate()
             if not self.finished():
@@ -185,9 +190,11 @@ class Trainer:
         """Self-play with PPO until the run is finished."""
         c = self.config
         of = [self.variants[i % len(self.variants)] for i in range(c.tables)]
-        self.env = LearnerVecEnv(
-            self.game, c.tables, [v.players for v in of], [v.rules for v in of], seed=c.seed, opponents=self.opponents
-        )
+        options: dict[str, Any] = {"seed": c.seed, "opponents": self.opponents}
+        make: Any = LearnerVecEnv
+        if c.shaping:
+            make, options = ShapedVecEnv, options | {"weight": c.shaping, "gamma": c.gamma}
+        self.env = make(self.game, c.tables, [v.players for v in of], [v.rules for v in of], **options)
         self.model = MaskablePPO(
             KitPolicy, self.env, policy_kwargs={"kit_network": self.network}, device="cpu", seed=c.seed, n_steps=c.steps,
             batch_size=min(c.batch, c.tables * c.steps), n_epochs=c.epochs, gamma=c.gamma, gae_lambda=c.gae_lambda, clip_range=c.clip,

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,7 +17,7 @@ from rich.table import Table
 from agents.named import baselines
 from tabletop.errors import CheckpointError
 from tabletop.registry import Game
-from training.config import TrainConfig
+from training.config import TrainConfig, run_folder
 from training.evaluate import Result
 from training.files import write_text
 
@@ -60,7 +59,8 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     if trainer.metrics:
         say(f"learning curve  {folder / 'curve.png'}")
     say(f"a game to read  {folder / 'game.txt'}")
-    say(f"TensorBoard     tensorboard --logdir {shlex.quote(str(folder / 'tensorboard'))}")
+    if (folder / "tensorboard").exists():
+        say(f"TensorBoard     tensorboard --logdir {shlex.quote(str(folder / 'tensorboard'))}")
     say("what to try next")
     if interrupted:
         say(f"  beyond-away train {game.name} --resume --out {shlex.quote(str(folder))}")
@@ -77,7 +77,7 @@ MAY_CHANGE = ("out", "resume", "minutes", "decisions", "quiet", "threads")
 
 def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
     """The settings of the run in the folder, of which a resume may change only its length, its threads and its quietness."""
-    folder = config.out or Path("runs") / f"{game.name}-{config.seed}-{config.preset}"
+    folder = config.out or run_folder(game, config)
     try:
         told = json.loads((folder / "run.json").read_text())
         settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told["settings"].items()}

@@ -392,7 +392,7 @@ def test_bytes_of_others_are_refused(game: str) -> None:
     data = found.to_bytes(found.new_record(found.variant())[0])
     assert found.from_bytes(data).size == 1
     for wrong, message in (
-        (b"", "not the bytes of a"), (data[:-1], "another version, or damaged"), (data + b"x", "another version, or damaged"),
+        (b"", "not the bytes of a"), (data[:-1], "another version, or cut short"), (data + b"x", "another version, or cut short"),
         (data.replace(game.encode(), b"chess", 1), "position of b'chess'"), (b"x" + data, "not the bytes"), ("text", "not the bytes"),
     ):  # fmt: skip
         with pytest.raises(tabletop.SetupError, match=message):

@@ -40,7 +40,7 @@ def test_games_are_those_of_the_engine(game: str, mode: str, players: int) -> No
     learner = LearnerTables(game, 4, players, brief(game), seed=3, opponents=OPPONENTS, autoreset=mode)
     agents = {agent.name: agent for agent in OPPONENTS}
     count = 0
-    for row, episodes in enumerate(play(learner, 300)):
+    for row, episodes in enumerate(play(learner, 700)):
         tables = tabletop.Tables(game, 1, players, brief(game), seed=(3, row), autoreset="disabled")
         for episode in episodes:
             others = {seat: agents[name] for seat, name in episode.opponents.items()}
@@ -62,13 +62,13 @@ def test_cut_off_games_are_truncated_and_pay_nothing(game: str, mode: str) -> No
 def test_rows_play_as_they_do_alone(game: str) -> None:
     """With opponents that use no chance of their own; seats and opponents are drawn alike at any size of the batch."""
     options: dict[str, Any] = {"rules": brief(game), "opponents": OPPONENTS, "autoreset": "same_step"}
-    batch = play(LearnerTables(game, 7, 3, seed=5, **options), 300)
-    again = play(LearnerTables(game, 7, 3, seed=5, threads=2, **options), 300)
+    batch = play(LearnerTables(game, 7, 3, seed=5, **options), 600)
+    again = play(LearnerTables(game, 7, 3, seed=5, threads=2, **options), 600)
     assert batch == again
     for row in (0, 3, 6):
-        assert play(LearnerTables(game, 1, 3, seed=(5, row), **options), 300) == [batch[row]]
-    assert play(LearnerTables(game, 3, 3, seed=(5, 2), **options), 300) == batch[2:5]
-    assert play(LearnerTables(game, 2, 3, seed=5, deals=[6, 1], **options), 300) == [batch[6], batch[1]]
+        assert play(LearnerTables(game, 1, 3, seed=(5, row), **options), 600) == [batch[row]]
+    assert play(LearnerTables(game, 3, 3, seed=(5, 2), **options), 600) == batch[2:5]
+    assert play(LearnerTables(game, 2, 3, seed=5, deals=[6, 1], **options), 600) == [batch[6], batch[1]]
     assert len({e.seat for e in flat(batch)}) == 3
 
 
@@ -84,7 +84,7 @@ def test_a_seed_gives_the_same_games(game: str) -> None:
     """With random opponents, whatever the global generators did, in a new object or in the same one."""
 
     def games(learner: LearnerTables) -> list[list[Episode]]:
-        return play(learner, 300)
+        return play(learner, 700)
 
     first = games(LearnerTables(game, 8, 2, brief(game), seed=0, autoreset="same_step"))
     np.random.seed(7)  # noqa: NPY002

@@ -38,7 +38,7 @@ def test_a_run_leaves_what_it_says(run: Path, capsys: pytest.CaptureFixture[str]
     assert game.startswith("beyond(players=2), seed 0, deal 0\nseat 0: learner\nseat 1: heuristic\n")
     assert game.rstrip().splitlines()[-1].endswith(("wins", "share the victory"))
     metrics = json.loads((run / "metrics.json").read_text())
-    assert metrics[0]["label"] == "after the warm start" and metrics[-1]["label"] == "final"
+    assert [m["label"] for m in metrics[:2]] == ["untrained", "after the warm start"] and metrics[-1]["label"] == "final"
     for entry in metrics:
         assert {r["opponent"] for r in entry["results"]} == {"random", "heuristic"}
         assert all(0 <= r["low"] <= r["share"] <= r["high"] <= 1 and r["low"] < r["high"] for r in entry["results"])
@@ -217,12 +217,12 @@ WRONG = {
     "train beyond --gamma nan": "gamma must be 0 to 1",
     "train beyond --learning-rate 0": "learning_rate must be above 0",
     "train beyond --hidden 64 0": "hidden must be at least 1",
-    "train beyond --tables 0": "tables must be at least 1",
+    "train beyond --tables -1": "tables must be at least 0, not -1",
     "train beyond --epochs 0": "epochs must be at least 1",
     "train beyond --tables 3 --steps 43 --batch 128": "a single decision",
     "train beyond --tables 1 --steps 1": "a single decision",
     "train beyond --opponent-heuristic 0.9 --opponent-random 0.2": "together at most 1",
-    "train beyond --evaluate-every 0": "evaluate_every must be above 0",
+    "train beyond --evaluate-every -1": "evaluate_every must be at least 0, not -1",
     "train beyond --past-selves 0": "past_selves must be at least 1",
 }
 

@@ -57,7 +57,7 @@ def test_the_run_is_of_use_here(whole: tuple[Path, list[Path]]) -> None:
     assert len(list((run / "past").iterdir())) > 33
     assert len(checkpoint.load(run).told["play"]["opponents"]["past"]) == 3
     labels = [entry["label"] for entry in json.loads((run / "metrics.json").read_text())]
-    assert labels[0] == "after the warm start" and labels[-1] == "final" and "on the way" in labels
+    assert labels[:2] == ["untrained", "after the warm start"] and labels[-1] == "final" and "on the way" in labels
 
 
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.4, 0.6, 0.8, 0.95])
