@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from pathlib import Path
 
 from agents.random_agent import RandomAgent
@@ -17,14 +18,12 @@ class UnknownAgent(ValueError):
 
 
 def heuristic(game: Game) -> Agent | None:
-    """The game's heuristic: `HEURISTIC` of the module agents.<game>_heuristic, if there is one."""
-    try:
-        module = importlib.import_module(f"agents.{game.name}_heuristic")
-    except ModuleNotFoundError as error:
-        if error.name != f"agents.{game.name}_heuristic":
-            raise
-        return None
-    return module.HEURISTIC()
+    """The game's heuristic: `HEURISTIC` of the module agents.<game>_heuristic, if there is one. Making it compiles it."""
+    return importlib.import_module(f"agents.{game.name}_heuristic").HEURISTIC() if has_heuristic(game) else None
+
+
+def has_heuristic(game: Game) -> bool:
+    return importlib.util.find_spec(f"agents.{game.name}_heuristic") is not None
 
 
 def baselines(game: Game) -> list[Agent]:
@@ -35,6 +34,10 @@ def baselines(game: Game) -> list[Agent]:
 
 def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bool = False) -> Agent:
     """The agent of that name; UnknownAgent lists what there is. variant: what a policy must have been trained for."""
+    if name == "random":
+        return RandomAgent()
+    if name == "heuristic" and (found := heuristic(game)):
+        return found
     if name.startswith("policy:"):
         from agents.policy import PolicyAgent
 
@@ -43,7 +46,5 @@ def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bo
         if policy.game.name != game.name:
             raise CheckpointError(f"{path} is a policy of {policy.game.name}, not of {game.name}")
         return policy
-    known = {a.name: a for a in baselines(game)}
-    if name not in known:
-        raise UnknownAgent(f"no agent of {game.name} is called {name!r}; there are {', '.join(known)}, policy:PATH")
-    return known[name]
+    known = ["random", *(["heuristic"] if has_heuristic(game) else []), "policy:PATH"]
+    raise UnknownAgent(f"no agent of {game.name} is called {name!r}; there are {', '.join(known)}")

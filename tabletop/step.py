@@ -182,6 +182,8 @@ def step_rows(
                 fault = i
             continue
         mover = np.int64(s["seat"])
+        if terminated[i] or truncated[i]:  # of the game before, which same-step mode dealt anew at its end
+            earned[i, :] = 0
         act(records, i, actions[j])
         if not settle(records, i, skip_forced, mask[i]):
             fault = i

@@ -122,7 +122,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "entropy": (0, math.inf),
     "checkpoint_minutes": (0, math.inf),
     **dict.fromkeys(("tables", "steps", "evaluate_every", "evaluate_games", "final_games", "shaping"), (0, math.inf)),
-    **dict.fromkeys(("decisions", "epochs", "batch", "hidden", "channels", "snapshot_every", "past_selves"), (1, math.inf)),
+    "batch": (2, math.inf),
+    **dict.fromkeys(("decisions", "epochs", "hidden", "channels", "snapshot_every", "past_selves"), (1, math.inf)),
 }
 
 COMMON: dict[str, Any] = {"tables": 256, "steps": 64, "evaluate_every": 0.1, "evaluate_games": 400, "final_games": 2000}

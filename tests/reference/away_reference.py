@@ -492,7 +492,7 @@ class Away:
             yield [("cell", self.bases[HOME_BASE[seat]])]
 
     def _bring_ship(self, seat, destinations, targets):
-        """Move a ship to the destination that the targets [cell] or [cell, stop] name."""
+        """Move a ship to the destination named by [cell] or [cell, stop]."""
         if targets[0] == self.bases[HOME_BASE[seat]]:
             self.ships[seat] = HOME
             self.arrived.append(seat)
@@ -571,7 +571,7 @@ class Away:
     # ------------------------------------------------------------ what a card can do
 
     def _completions(self, card):
-        """All complete sequences of targets of a card; of hyperdrive, its first move."""
+        """All complete sequences of targets (of hyperdrive: its first move)."""
         if is_action(card):
             return getattr(self, f"_for_{kind_of(card)}")()
         return self._for_exploration_card()

@@ -445,3 +445,17 @@ def test_winners_share_one_and_losers_share_minus_one() -> None:
     assert {1, 2} <= set(number.ravel().tolist()) <= {1, 2, 3}
     assert np.allclose(got, np.where(won, 1 / number, -1 / (4 - number)))
     assert np.array_equal(tables.earned, got.astype(np.float32))
+
+
+def test_what_was_earned_in_one_game_is_gone_in_the_next() -> None:
+    """In same-step mode `earned` tells of the game that ended until the table steps on; a seat that has not acted since has nothing."""
+    tables = tabletop.Tables("beyond", 8, 2, seed=4, autoreset="same_step")
+    rng, ended = np.random.default_rng(0), np.zeros(8, np.bool_)
+    seen = 0
+    for _ in range(400):
+        tables.step(random_actions(tables.action_mask, rng))
+        now = tables.terminated | tables.truncated
+        assert (tables.earned[ended & ~now] == 0).all()
+        assert (np.abs(tables.earned[now]).sum(axis=1) == np.abs(tables.rewards[now]).sum(axis=1)).all()
+        ended, seen = now, seen + int(now.sum())
+    assert seen > 8
