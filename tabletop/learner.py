@@ -315,7 +315,7 @@ class LearnerTables:
         "reward", "terminated", "truncated", "illegal", "over", "seat", "final_seat", "never_asked",
         "_asked", "_redeals", "_agent_at", "_final_at",
     )  # fmt: skip
-    _OF_TABLES = ("_mask", "observation", "seat", "rewards", "earned", "terminated", "truncated")
+    _OF_TABLES = ("_mask", "observation", "_seat", "rewards", "earned", "terminated", "truncated")
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Everything that going on from here depends on, between two steps: arrays, and a value for JSON that names the agents.

@@ -146,11 +146,13 @@ def advance_rows(records, rows):
 
 
 @kernel
-def first_fault(records, rows, actions, mask):
-    """The first place j whose action is out of range or not legal; FINE if all are good. Finished rows take any action."""
+def first_fault(seat, rows, actions, mask):
+    """The first place j whose action is out of range or not legal; FINE if all are good. Rows that are over (seat -1) take any.
+
+    It reads nothing of the records, which are wide: two narrow arrays stay in the cache."""
     for j in range(rows.size):
         i = rows[j]
-        if records[i]["over"] == LIVE:
+        if seat[i] >= 0:
             a = actions[j]
             if a < 0 or a >= mask.shape[1] or mask[i, a] == 0:
                 return j

@@ -16,8 +16,15 @@ from tabletop.rules import Rules, Variant
 from tabletop.stream import seed_words
 
 INT64 = np.dtype(np.int64)
-NOT_KEPT = ("_loops", "_pool", "_told", "_told_of_step", "action_mask")  # of copies and pickles: made anew
+NOT_KEPT = ("_loops", "_pool", "_told", "_told_of_step", "action_mask", "seat")  # of copies and pickles: made anew
 AUTORESET = {"disabled": 0, "next_step": 1, "same_step": 2}
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to: what actions are checked by."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 class Tables:
@@ -28,7 +35,7 @@ class Tables:
 
     observation (N, D): what the seat to act knows, in its own frame (of a table that is over: what its last mover knows)
     action_mask (N, A) int8, read-only: 1 for each action the seat to act may take; all zeros when the table is over
-    seat (N,) int8: the seat to act, -1 when over
+    seat (N,) int8, read-only: the seat to act, -1 when over
     rewards (N, P) float32: what every seat got in the last step
     earned (N, P) float32: what every seat got since its own last decision
     terminated, truncated (N,) bool: ended by the rules; cut off
@@ -79,9 +86,9 @@ class Tables:
         self.records = np.zeros(n, self.game.dtype)
         self.observation = np.zeros((n, layout.size), layout.dtype)
         self._mask = np.zeros((n, actions), np.int8)
-        self.action_mask = self._mask.view()
-        self.action_mask.flags.writeable = False
-        self.seat = np.full(n, -1, np.int8)
+        self.action_mask = read_only(self._mask)
+        self._seat = np.full(n, -1, np.int8)
+        self.seat = read_only(self._seat)
         self.rewards = np.zeros((n, self.max_players), np.float32)
         self.earned = np.zeros((n, self.max_players), np.float32)
         self.terminated = np.zeros(n, np.bool_)
@@ -109,12 +116,11 @@ class Tables:
         self._loops = self.game.loops
         self._pool = self._new_pool()
         self._tell()
-        self.action_mask = self._mask.view()
-        self.action_mask.flags.writeable = False
+        self.action_mask, self.seat = read_only(self._mask), read_only(self._seat)
 
     def _tell(self) -> None:
         """What the compiled loops write of each row, in the order that they take it."""
-        told = (self.observation, self._mask, self.seat, self.rewards, self.earned, self.terminated, self.truncated)
+        told = (self.observation, self._mask, self._seat, self.rewards, self.earned, self.terminated, self.truncated)
         self._told = (self.skip_forced, *told)
         self._told_of_step = (self._mode, *self._told, self.final_observation, self.final_records)
 
@@ -153,7 +159,7 @@ class Tables:
                 raise UnknownAction(f"actions must be {chosen.size} whole numbers, not {told}")
             given = np.ascontiguousarray(given, np.int64)
         if chosen.size != 1 or not self._is_legal(chosen.item(), given.item()):
-            at = self._loops.first_fault(self.records, chosen, given, self._mask)
+            at = self._first_fault(chosen, given)
             if at >= 0:
                 raise self.fault(int(chosen[at]), int(given[at]))
         if self._mode == 0 and chosen.size and (self.records["over"][chosen] != LIVE).all():
@@ -173,16 +179,25 @@ class Tables:
         else:
             self._run(lambda lo, hi: step(self.records, rows, actions, lo, hi, *told), rows.size)
 
+    def _first_fault(self, rows: np.ndarray, actions: np.ndarray) -> int:
+        """The first place whose action its table does not take; -1 if all are good."""
+        check = self._loops.first_fault
+        parts = self._parts(lambda lo, hi: check(self._seat, rows[lo:hi], actions[lo:hi], self._mask), rows.size)
+        return next((lo + at for lo, at in parts if at >= 0), -1)
+
     def _run(self, part: Any, size: int) -> None:
-        """Run part(lo, hi) over 0..size, cut into as many pieces as there are threads."""
-        if self._pool is None or size < 2 * self._threads:
-            faults = [part(0, size)]
-        else:
-            cuts = [size * k // self._threads for k in range(self._threads + 1)]
-            waiting = [self._pool.submit(part, lo, hi) for lo, hi in pairwise(cuts[1:])]
-            faults = [part(cuts[0], cuts[1]), *(w.result() for w in waiting)]
-        for row in faults:
+        """Run the compiled loop part(lo, hi) over 0..size, on all threads."""
+        for _, row in self._parts(part, size):
             self.check_row(row)
+
+    def _parts(self, part: Any, size: int) -> list[tuple[int, int]]:
+        """0..size cut into as many pieces as there are threads: the begin of each, and what part(lo, hi) returned for it."""
+        if self._pool is None or size < 2 * self._threads:
+            return [(0, part(0, size))]
+        cuts = [size * k // self._threads for k in range(self._threads + 1)]
+        waiting = [self._pool.submit(part, lo, hi) for lo, hi in pairwise(cuts[1:])]
+        results = [part(cuts[0], cuts[1]), *(w.result() for w in waiting)]
+        return list(zip(cuts[:-1], results, strict=True))
 
     def one_step(self, row: np.ndarray, action: np.ndarray) -> tuple[Any, tuple[Any, ...]]:
         """The compiled step and its arguments, to step one table at least cost: the table row[0] by action[0], known to be legal.
