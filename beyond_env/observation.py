@@ -19,7 +19,6 @@ from tabletop.layout import Layout, Part
 
 SEATS = BeyondRules.max_players
 MOST_OF_A_KIND = max(COPIES_OF_KIND)
-COPIES_OF_SPIRIT = 16
 MOST_POINTS = 127
 OPTIONS = BeyondRules.names()
 NUM_OPTIONS = len(OPTIONS)

@@ -13,7 +13,7 @@ import numpy as np
 
 from tabletop.agent import Agent
 from tabletop.errors import ActionError, IllegalAction, RulesError, SetupError, StepAfterEnd, TabletopError, UnknownAction, listed
-from tabletop.opponents import Roster, drawer, name_of
+from tabletop.opponents import Roster, answer, drawer, name_of
 from tabletop.registry import TERMINATED, Game
 from tabletop.rules import Rules
 from tabletop.stream import seed_words
@@ -231,12 +231,7 @@ class LearnerTables:
             mine: Any = slice(None) if len(places) == 1 else np.flatnonzero(who == place)
             chosen = rows[mine]
             agent = self._roster.agents[place]
-            acted = np.asarray(agent.act(observation[chosen], mask[chosen], self.agent_rng))
-            if acted.shape != chosen.shape or acted.dtype.kind not in "iu":
-                raise UnknownAction(
-                    f"agent {name_of(agent)} was asked for {chosen.size} actions and gave an array of shape {acted.shape}, {acted.dtype}"
-                )
-            actions[mine] = acted
+            actions[mine] = answer(agent, observation[chosen], mask[chosen], self.agent_rng)
         try:
             self.tables.step(actions, rows)
         except ActionError as error:

@@ -171,14 +171,14 @@ class Game:
         """The record array (1,) of `to_bytes`; SetupError for another game's, another version's or damaged bytes."""
         head = MAGIC + self.name.encode() + b"\0"
         if not isinstance(data, bytes | bytearray) or not data.startswith(MAGIC):
-            raise SetupError(f"these are not the bytes of a {self.name} position")
+            raise SetupError(f"these are not the bytes of a position of {self.name}")
         if not data.startswith(head):
             raise SetupError(f"these bytes are a position of {data[len(MAGIC) :].partition(bytes(1))[0]!r}, not of {self.name!r}")
         body = bytes(data[len(head) :])
         if body[:8] != self.format or len(body) != 8 + self.dtype.itemsize + 4:
-            raise SetupError(f"these bytes are a {self.name} position of another version, or cut short")
+            raise SetupError(f"these bytes are a position of {self.name} of another version, or cut short")
         if zlib.crc32(body[:-4]).to_bytes(4, "little") != body[-4:]:
-            raise SetupError(f"these bytes of a {self.name} position are damaged")
+            raise SetupError(f"these bytes of a position of {self.name} are damaged")
         return np.frombuffer(body[8:-4], self.dtype).copy()
 
     def action(self, action: int | str) -> int:

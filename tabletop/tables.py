@@ -167,7 +167,7 @@ class Tables:
         self._advance(chosen, given)
 
     def _is_legal(self, row: int, action: int) -> bool:
-        return 0 <= action < self._mask.shape[1] and self._mask[row, action] != 0
+        return 0 <= action < self._mask.shape[1] and self._mask.item(row, action) != 0
 
     def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
         """Step rows by actions that are known to be legal."""

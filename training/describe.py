@@ -48,16 +48,15 @@ def actions_table(game: Game) -> str:
     start = 0
     names = game.actions.names
     for i in range(1, len(names) + 1):
-        if i == len(names) or _block(names[i]) != _block(names[start]):
+        if i == len(names) or _block(names[i], meanings) != _block(names[start], meanings):
             ids = str(start) if i == start + 1 else f"{start}-{i - 1}"
             shown = f"`{names[start]}`" if i == start + 1 else f"`{names[start]}` … `{names[i - 1]}`"
-            meant = [m for key, m in meanings.items() if _block(key) == _block(names[start])]
+            meant = [m for key, m in meanings.items() if _block(key, meanings) == _block(names[start], meanings)]
             lines.append(f"| {ids} | {shown} | {'; '.join(dict.fromkeys(meant))} |")
             start = i
     return "\n".join(lines)
 
 
-def _block(name: str) -> str:
-    """Actions of one block share their first word; `place:spirit` and `place:capture` are blocks of their own."""
-    head, _, rest = name.partition(":")
-    return head if head != "place" else f"{head}:{rest}"
+def _block(name: str, meanings: dict[str, str]) -> str:
+    """Actions of one block share their first word; those whose whole name has a meaning of its own are blocks by themselves."""
+    return name if name in meanings and "<" not in name else name.partition(":")[0]

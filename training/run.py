@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -24,7 +25,8 @@ from training.files import write_text
 
 def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     """`beyond-away train`."""
-    console.print("loading …", end="\r")
+    if console.is_terminal:
+        console.print("loading …", end="\r")
     from training.curve import draw
     from training.ppo import Interrupted, Trainer
     from training.transcript import transcript
@@ -34,8 +36,14 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     with progress_bar(console, config.quiet) as bar:
         task = bar.add_task("starting", total=1.0, note="")
 
+        told = time.monotonic()
+
         def report(phase: str, share: float, text: str) -> None:
+            nonlocal told
             bar.update(task, description=phase, completed=min(share, 1.0), note=text)
+            if not (console.is_terminal or config.quiet) and time.monotonic() - told > SECONDS_BETWEEN_LINES:
+                told = time.monotonic()  # a log has no bar
+                console.print(f"{min(share, 1.0):.0%} {phase}, {text}", markup=False, soft_wrap=True)
 
         trainer = Trainer(game, config, report)
         results: list[Result] = []
@@ -70,6 +78,8 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     if not interrupted and trainer.config.preset != "standard":
         say(f"  beyond-away train {game.name} --preset standard")
 
+
+SECONDS_BETWEEN_LINES = 30.0
 
 #: What a resume may ask for; of all else it keeps what the run began with.
 MAY_CHANGE = ("out", "resume", "minutes", "decisions", "quiet", "threads")
