@@ -94,11 +94,11 @@ class TrainConfig:
             given = getattr(self, name)
             for value in given if isinstance(given, tuple) else (given,):
                 if value is not None and not low <= value <= high:
-                    limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
-                    raise ValueError(f"{name} must be {limits}, not {value:g}")
+                    limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:.0f}"
+                    raise ValueError(f"{name} must be {limits}, not {value}")
         for name in ("minutes", "learning_rate"):
             if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name} must be above 0, not {value:g}")
+                raise ValueError(f"{name} must be above 0, not {value}")
         if self.opponent_heuristic + self.opponent_random > 1:
             raise ValueError("opponent_heuristic and opponent_random are shares of the games: together at most 1")
         for name in ("players", "rules"):
