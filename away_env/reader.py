@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -58,8 +57,9 @@ from away_env.state import (
     TABLE_PLACE,
     TURN,
 )
-from away_env.text import NONE, OVER, SEEN_BY, solar_names
-from tabletop.errors import RulesError, SetupError, listed
+from away_env.text import NONE, OVER, solar_names
+from tabletop.errors import listed
+from tabletop.reading import Line, lines_of, whole
 from tabletop.registry import LIVE, NOBODY, TERMINATED
 from tabletop.rules import Variant
 from tabletop.stream import seed_stream, shuffle
@@ -85,55 +85,9 @@ ASKED = {
 MOVES = (MOVE, HYPERDRIVE, SOLAR_WIND)
 
 
-class Line(NamedTuple):
-    """A field of the text: the number of the line it begins in, its name, and its items (parts between commas)."""
-
-    number: int
-    name: str
-    items: tuple[str, ...]
-
-    def wrong(self, why: str) -> NoReturn:
-        raise SetupError(f"line {self.number} ({self.name}): {why}")
-
-    def whole(self, digits: str, low: int, high: int) -> int:
-        n = int(digits)
-        if not low <= n <= high:
-            self.wrong(f"{n} is out of range: {low} to {high}")
-        return n
-
-
 def read(text: str) -> np.ndarray:
     """The record array (1,) of a position. SetupError names the line that is wrong, or what does not fit together."""
-    if not isinstance(text, str):
-        raise SetupError(f"a position is given as text, not {type(text).__name__}")
-    return Reader(*_lines(text)).read()
-
-
-def _lines(text: str) -> tuple[Variant, list[Line]]:
-    """The variant in the first line, and the fields that follow."""
-    variant = None
-    found: list[list[Any]] = []
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.partition("#")[0].strip()
-        if not line:
-            continue
-        if variant is None:
-            try:
-                variant = Variant.parse(line, AwayRules)
-            except RulesError as error:
-                raise SetupError(f"line {number}: {error}") from None
-        elif line.startswith(SEEN_BY):
-            raise SetupError(f"line {number}: this is {line}; only a text of everything can be read")
-        elif ":" in line:
-            name, _, value = line.partition(":")
-            found.append([number, name.strip(), value.strip()])
-        elif found:
-            found[-1][2] += " " + line
-        else:
-            raise SetupError(f"line {number}: {line!r} is not of the form name: value")
-    if variant is None:
-        raise SetupError("line 1: the text is empty; it begins with a variant, such as away(players=2)")
-    return variant, [Line(n, name, tuple(i for i in (i.strip() for i in value.split(",")) if i)) for n, name, value in found]
+    return Reader(*lines_of(text, AwayRules)).read()
 
 
 class Reader:
@@ -148,7 +102,7 @@ class Reader:
         seat = -1
         for line in lines:
             match = re.fullmatch(r"(row|seat) (\d+)", line.name)
-            key = (match[1], int(match[2])) if match else (line.name, seat if line.name == "hand" else 0)
+            key = (match[1], whole(match[2])) if match else (line.name, seat if line.name == "hand" else 0)
             if match and key[1] >= (self.players if key[0] == "seat" else SIDE):
                 line.wrong(f"there are seats 0 to {self.players - 1} and rows 0 to {SIDE - 1}")
             if key[0] == "seat":
@@ -221,12 +175,12 @@ class Reader:
             match = re.fullmatch(r"(limit )?(\d+)", item)
             if match is None:
                 line.wrong(f"{item!r} cannot be read; write: 37, limit 2900")
-            r["limit" if match[1] else "decisions"] = line.whole(match[2], 1 if match[1] else 0, most)
+            r["limit" if match[1] else "decisions"] = line.within(match[2], 1 if match[1] else 0, most)
         for line, item in self._items("stream"):
             if re.fullmatch(r"[0-9a-f]{16}", item):
                 r["stream"][0] = np.uint64(int(item, 16))
             elif match := re.fullmatch(r"(\d+) drawn", item):
-                r["stream"][1] = np.uint64(line.whole(match[1], 0, 2**64 - 1))
+                r["stream"][1] = np.uint64(line.within(match[1], 0, 2**64 - 1))
             else:
                 line.wrong(f"{item!r} cannot be read; write 16 hexadecimal digits, and: 79 drawn")
 
@@ -312,9 +266,9 @@ class Reader:
         r["phase"] = ACT
         for line, item in self._items("turn"):
             if match := re.fullmatch(r"round (\d+)", item):
-                r["round"] = line.whole(match[1], 1, self.rules.max_rounds)
+                r["round"] = line.within(match[1], 1, self.rules.max_rounds)
             elif match := re.fullmatch(r"seat (\d+)", item):
-                r["seat"] = line.whole(match[1], 0, self.players - 1)
+                r["seat"] = line.within(match[1], 0, self.players - 1)
             elif match := re.fullmatch(r"part ([12])", item):
                 r["part"] = int(match[1])
             elif match := re.fullmatch(r"([123]) discarded", item):
@@ -335,7 +289,7 @@ class Reader:
         if r["phase"] == SHIP:
             r["part"] = 2
         for line, item in self._items("winners"):
-            if not re.fullmatch(r"\d+", item) or int(item) >= self.players:
+            if not re.fullmatch(r"\d+", item) or whole(item) >= self.players:
                 line.wrong(f"{item!r} is not a seat")
             if r["over"] != TERMINATED:
                 line.wrong("nobody has won a game that is not over")
@@ -350,7 +304,7 @@ class Reader:
             if item in EFFECTS:
                 r["effect"] = EFFECTS.index(item)
             elif match := re.fullmatch(r"raided (\d)", item):
-                named.insert(0, line.whole(match[1], 0, self.players - 1))
+                named.insert(0, line.within(match[1], 0, self.players - 1))
             elif match := re.fullmatch(r"cell r([0-8])c([0-8])", item):
                 named.append(self._cell(line, match[1], match[2]))
             elif match := re.fullmatch(r"turn ([0-3])", item):

@@ -34,13 +34,13 @@ from away_env.picture import SHIPS, picture
 from away_env.rules import AwayRules
 from away_env.state import DECK, NOT_HOME, PHASES, STATE
 from tabletop.errors import SetupError
+from tabletop.reading import SEEN_BY
 from tabletop.registry import LIVE, TERMINATED, TRUNCATED
 from tabletop.rules import Variant
 
 WIDTH = 132
 NONE = "none"
 OVER = {LIVE: "", TERMINATED: "over", TRUNCATED: "cut off"}
-SEEN_BY = "what seat "
 
 
 def text(record: Any, seat: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from beyond_env.cards import (
 )
 from beyond_env.rules import NO_RESCUE_LIMIT, BeyondRules, max_decisions
 from beyond_env.state import MOST_REVEALED, PHASES, STATE
-from beyond_env.text import NONE, OVER, SEEN_BY, points
+from beyond_env.text import NONE, OVER, points
 from tabletop.errors import SetupError, listed
+from tabletop.reading import Line, lines_of
 from tabletop.registry import LIVE, TERMINATED
 from tabletop.rules import Variant
 from tabletop.stream import seed_stream, shuffle
@@ -39,58 +40,16 @@ FIELDS = (
 SEAT_FIELDS = ("pool", "slots", "enchantments", "enchanted")
 
 
-class Line(NamedTuple):
-    """A field of the text: the number of the line it begins in, its name, and its items (parts between commas)."""
-
-    number: int
-    name: str
-    items: tuple[str, ...]
-
-    def wrong(self, why: str) -> NoReturn:
-        raise SetupError(f"line {self.number} ({self.name}): {why}")
-
-    def whole(self, item: str, pattern: str, low: int, high: int) -> int:
-        """The number in an item of the form `pattern`, which has one group."""
-        match = re.fullmatch(pattern, item)
-        assert match is not None
-        n = int(match[1][:25])  # more digits are out of range anyway
-        if not low <= n <= high:
-            self.wrong(f"{item!r} is out of range: {low} to {high}")
-        return n
-
-
 def read(text: str) -> np.ndarray:
     """The record array (1,) of a position. SetupError names the line that is wrong, or what does not fit together."""
-    if not isinstance(text, str):
-        raise SetupError(f"a position is given as text, not {type(text).__name__}")
-    return Reader(*_lines(text)).read()
+    return Reader(*lines_of(text, BeyondRules)).read()
 
 
-def _lines(text: str) -> tuple[Variant, list[Line]]:
-    """The variant in the first line, and the fields that follow."""
-    variant = None
-    found: list[list[Any]] = []
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.partition("#")[0].strip()
-        if not line:
-            continue
-        if variant is None:
-            try:
-                variant = Variant.parse(line, BeyondRules)
-            except ValueError as error:
-                raise SetupError(f"line {number}: {error}") from None
-        elif line.startswith(SEEN_BY):
-            raise SetupError(f"line {number}: this is {line}; only a text of everything can be read")
-        elif ":" in line:
-            name, _, value = line.partition(":")
-            found.append([number, name.strip(), value.strip()])
-        elif found:
-            found[-1][2] += " " + line
-        else:
-            raise SetupError(f"line {number}: {line!r} is not of the form name: value")
-    if variant is None:
-        raise SetupError("line 1: the text is empty; it begins with a variant, such as beyond(players=2)")
-    return variant, [Line(n, name, tuple(i for i in (i.strip() for i in value.split(",")) if i)) for n, name, value in found]
+def _number(line: Line, item: str, pattern: str, low: int, high: int) -> int:
+    """The number in an item of the form `pattern`, which has one group."""
+    match = re.fullmatch(pattern, item)
+    assert match is not None
+    return line.within(match[1], low, high, item)
 
 
 class Reader:
@@ -158,16 +117,16 @@ class Reader:
         most = np.iinfo(np.int32).max
         for line, item in self._items("decisions"):
             if re.fullmatch(r"\d+", item):
-                r["decisions"] = line.whole(item, r"(\d+)", 0, most)
+                r["decisions"] = _number(line, item, r"(\d+)", 0, most)
             elif re.fullmatch(r"limit \d+", item):
-                r["limit"] = line.whole(item, r"limit (\d+)", 1, most)
+                r["limit"] = _number(line, item, r"limit (\d+)", 1, most)
             else:
                 line.wrong(f"{item!r} cannot be read; write: 37, limit 20000")
         for line, item in self._items("stream"):
             if re.fullmatch(r"[0-9a-f]{16}", item):
                 r["stream"][0] = np.uint64(int(item, 16))
             elif re.fullmatch(r"\d+ drawn", item):
-                r["stream"][1] = np.uint64(line.whole(item, r"(\d+) drawn", 0, 2**64 - 1))
+                r["stream"][1] = np.uint64(_number(line, item, r"(\d+) drawn", 0, 2**64 - 1))
             else:
                 line.wrong(f"{item!r} cannot be read; write 16 hexadecimal digits, and: 79 drawn")
 
@@ -194,9 +153,9 @@ class Reader:
         r["tokens"][seat] = self.rules.start_tokens
         for line, item in self._items("seat", seat):
             if re.fullmatch(r"\d+ tokens?", item):
-                r["tokens"][seat] = line.whole(item, r"(\d+) tokens?", 0, self.rules.token_supply)
+                r["tokens"][seat] = _number(line, item, r"(\d+) tokens?", 0, self.rules.token_supply)
             elif re.fullmatch(r"\d+ Nian Shou", item):
-                r["nian"][seat] = line.whole(item, r"(\d+) Nian Shou", 0, NUM_NIAN)
+                r["nian"][seat] = _number(line, item, r"(\d+) Nian Shou", 0, NUM_NIAN)
             else:
                 line.wrong(f"{item!r} cannot be read; write: 2 tokens, 1 Nian Shou")
         self._pile("pool", seat, r["pool"][seat], r["protected"][seat])
@@ -320,10 +279,10 @@ class Reader:
             raise SetupError(f"{held}: the seats have {self.rules.token_supply - supply} tokens; token_supply is {self.rules.token_supply}")
         for line, item in self._items("centre"):
             if re.fullmatch(r"\d+ Nian Shou", item):
-                if line.whole(item, r"(\d+) Nian Shou", 0, NUM_NIAN) != nian:
+                if _number(line, item, r"(\d+) Nian Shou", 0, NUM_NIAN) != nian:
                     line.wrong(f"{item} and {NUM_NIAN - nian} held by the seats are not {NUM_NIAN}")
             elif re.fullmatch(r"\d+ tokens?", item):
-                if line.whole(item, r"(\d+) tokens?", 0, self.rules.token_supply) != supply:
+                if _number(line, item, r"(\d+) tokens?", 0, self.rules.token_supply) != supply:
                     line.wrong(f"{item} and {self.rules.token_supply - supply} of the seats are not token_supply={self.rules.token_supply}")
             else:
                 line.wrong(f"{item!r} cannot be read; write: 4 Nian Shou, 14 tokens")
@@ -336,7 +295,7 @@ class Reader:
             if item in ("triggered", "not triggered"):
                 given = item == "triggered"
             elif re.fullmatch(r"\d+ depletions?", item):
-                r["depletions"] = line.whole(item, r"(\d+) depletions?", 0, 100)
+                r["depletions"] = _number(line, item, r"(\d+) depletions?", 0, 100)
             else:
                 line.wrong(f"{item!r} cannot be read; write: not triggered, 1 depletion")
         kinds = (r["enchantments"] > 0).sum(1) if self.rules.end_distinct else r["enchantments"].sum(1)
@@ -351,9 +310,9 @@ class Reader:
         turn = seat = None
         for line, item in self._items("turn"):
             if re.fullmatch(r"\d+", item):
-                turn = line.whole(item, r"(\d+)", 1, np.iinfo(np.int32).max)
+                turn = _number(line, item, r"(\d+)", 1, np.iinfo(np.int32).max)
             elif re.fullmatch(r"seat \d+", item):
-                seat = line.whole(item, r"seat (\d+)", 0, self.players - 1)
+                seat = _number(line, item, r"seat (\d+)", 0, self.players - 1)
             elif item in PHASES:
                 phase = item
             elif item in OVER.values():

@@ -31,13 +31,13 @@ from beyond_env.cards import KINDS, NUM_SPIRITS, SPIRIT_NAMES, SYMBOLS
 from beyond_env.rules import POINTS, SCORE_LAID_TOKENS, BeyondRules
 from beyond_env.state import PHASES, STATE
 from tabletop.errors import SetupError
+from tabletop.reading import SEEN_BY
 from tabletop.registry import LIVE, TERMINATED, TRUNCATED
 from tabletop.rules import Variant
 
 WIDTH = 132
 NONE = "none"
 OVER = {LIVE: "", TERMINATED: "over", TRUNCATED: "cut off"}
-SEEN_BY = "what seat "
 
 
 def text(record: Any, seat: int | None = None) -> str:

@@ -459,3 +459,11 @@ def test_what_was_earned_in_one_game_is_gone_in_the_next() -> None:
         assert (np.abs(tables.earned[now]).sum(axis=1) == np.abs(tables.rewards[now]).sum(axis=1)).all()
         ended, seen = now, seen + int(now.sum())
     assert seen > 8
+
+
+@pytest.mark.parametrize("game", tabletop.games())
+@pytest.mark.parametrize("line", ["seat {}: x", "decisions: {}", "winners: {}", "turn: seat {}", "turn: round {}"])
+def test_numbers_of_any_length_in_texts_are_refused_by_line(game: str, line: str) -> None:
+    """Python itself refuses to read numbers of thousands of digits: that must not come through."""
+    with pytest.raises(tabletop.SetupError, match=r"^line 2 "):
+        tabletop.game(game).parse(f"{game}(players=2)\n" + line.format("9" * 5000))
