@@ -172,7 +172,7 @@ class LearnerTables:
         if self.autoreset == "disabled" and not rows.size:
             raise StepAfterEnd("step after the end: all tables are over; call reset()")
         lost, played = rows[:0], rows
-        if self.illegal_policy == "lose" and (illegal := self._illegal(rows, given[rows])).any():
+        if self.illegal_policy == "lose" and (illegal := self.tables.illegal(rows, given[rows])).any():
             lost, played = rows[illegal], rows[~illegal]
             for row in lost.tolist():
                 self.game.action(int(given[row]))  # what is no action at all is refused, not lost by
@@ -190,11 +190,6 @@ class LearnerTables:
         self._play(rows)
         rest = self._asked.nonzero()[0]
         self.reward[rest] = self.tables.earned[rest, self.seat[rest]]
-
-    def _illegal(self, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """True where actions[j] is not legal at table rows[j]."""
-        known = (actions >= 0) & (actions < self.game.num_actions)
-        return ~known | (self.action_mask[rows, np.where(known, actions, 0)] == 0)
 
     def _forfeit(self, rows: np.ndarray) -> None:
         """End the games of `rows` as lost by the learner alone."""
@@ -235,7 +230,7 @@ class LearnerTables:
         try:
             self.tables.step(actions, rows)
         except ActionError as error:
-            at = int(np.flatnonzero(self._illegal(rows, actions))[0])
+            at = int(np.flatnonzero(self.tables.illegal(rows, actions))[0])
             raise IllegalAction(f"agent {name_of(self._roster.agents[int(who[at])])} acted illegally: {error}") from None
 
     # -- ends and beginnings of games ----------------------------------------------------------------------------------

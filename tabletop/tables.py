@@ -213,6 +213,11 @@ class Tables:
             seat = self.records["seat"][row]
             raise EmptyMask(f"table {row}: seat {seat} of {self.game.name} has no legal action: a fault of the game's rules")
 
+    def illegal(self, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """True where actions[j] is out of range, or not legal, at table rows[j]; (n,) bool for n whole numbers each."""
+        known = (actions >= 0) & (actions < self.game.num_actions)
+        return ~known | (self._mask[rows, np.where(known, actions, 0)] == 0)
+
     def fault(self, row: int, action: int) -> Exception:
         """The error for an action that table `row` does not take."""
         last = self.game.num_actions - 1

@@ -110,8 +110,7 @@ def _play_batch(
         try:
             tables.step(actions, live)
         except ActionError as error:
-            known = (actions >= 0) & (actions < game.num_actions)
-            at = int(np.flatnonzero(~known | (tables.action_mask[live, np.where(known, actions, 0)] == 0))[0])
+            at = int(np.flatnonzero(tables.illegal(live, actions))[0])
             raise IllegalAction(f"agent {name_of(agents[mover[at]])} acted illegally: {error}") from None
         decisions[live] += 1
     won = tables.records["won"][:, :players].astype(np.float64)
