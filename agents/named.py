@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 
 from agents.random_agent import RandomAgent
-from tabletop.agent import Agent
+from tabletop.agent import Agent, Player
 from tabletop.errors import CheckpointError
 from tabletop.registry import Game
 from tabletop.rules import Variant
@@ -26,13 +26,13 @@ def has_heuristic(game: Game) -> bool:
     return importlib.util.find_spec(f"agents.{game.name}_heuristic") is not None
 
 
-def baselines(game: Game) -> list[Agent]:
+def baselines(game: Game) -> list[Player]:
     """The players of a game that need no training, weakest first."""
     found = heuristic(game)
     return [RandomAgent(), *([found] if found else [])]
 
 
-def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bool = False) -> Agent:
+def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bool = False) -> Player:
     """The agent of that name; UnknownAgent lists what there is. variant: what a policy must have been trained for."""
     if name == "random":
         return RandomAgent()

@@ -75,9 +75,13 @@ def cache_folder(packages: tuple[str, ...]) -> Path:
 
 
 def used_packages(module: str, uses: Iterable[str]) -> tuple[str, ...]:
-    """The packages that count for a kernel in `module`, in a fixed order."""
-    own = module.partition(".")[0]
-    return tuple(sorted({"tabletop", *uses} | ({own} if own != "__main__" else set())))
+    """The packages that count for a kernel in `module`, in a fixed order.
+
+    A module outside the kit that says itself what it uses (KERNEL_PACKAGES) counts alone, not with the whole package it lies in.
+    """
+    package, _, rest = module.partition(".")
+    own = module.partition("__")[0] if rest and uses and package != "tabletop" else package
+    return tuple(sorted({"tabletop", *uses} | ({own} if package != "__main__" else set())))
 
 
 def kernel(function: F | None = None, *, uses: Iterable[str] = ()) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop.agent import Agent
+from tabletop.agent import Player
 from tabletop.errors import ActionError, IllegalAction, RulesError, SetupError, StepAfterEnd, TabletopError, UnknownAction, listed
 from tabletop.opponents import Roster, answer, drawer, name_of
 from tabletop.registry import TERMINATED, Game
@@ -113,11 +113,11 @@ class LearnerTables:
     def action_mask(self) -> np.ndarray:
         return self.tables.action_mask
 
-    def opponents_of(self, row: int) -> dict[int, Agent]:
+    def opponents_of(self, row: int) -> dict[int, Player]:
         """The agents that play the other seats of table `row`, by seat."""
         return {seat: self._roster.agents[at] for seat, at in enumerate(self._agent_at[row]) if at >= 0}
 
-    def final_opponents_of(self, row: int) -> dict[int, Agent]:
+    def final_opponents_of(self, row: int) -> dict[int, Player]:
         """The agents that played the other seats of the game that last ended at table `row`, by seat."""
         return {seat: self._roster.agents[at] for seat, at in enumerate(self._final_at[row]) if at >= 0}
 
@@ -218,7 +218,6 @@ class LearnerTables:
 
     def _opponents_act(self, rows: np.ndarray, seats: np.ndarray) -> None:
         """One decision of the opponents to act at `rows`: one call of each agent for all its rows, one step of the tables."""
-        observation, mask = self.tables.observation, self.tables.action_mask
         who = self._agent_at[rows, seats]
         places = [int(who[0])] if who.size == 1 or (who[0] == who).all() else np.unique(who).tolist()
         actions = np.empty(rows.size, np.int64)
@@ -226,7 +225,7 @@ class LearnerTables:
             mine: Any = slice(None) if len(places) == 1 else np.flatnonzero(who == place)
             chosen = rows[mine]
             agent = self._roster.agents[place]
-            actions[mine] = answer(agent, observation[chosen], mask[chosen], self.agent_rng)
+            actions[mine] = answer(agent, self.tables, chosen, self.agent_rng)
         try:
             self.tables.step(actions, rows)
         except ActionError as error:
@@ -321,7 +320,7 @@ class LearnerTables:
             "generators": [g.bit_generator.state for g in self._generators],
         }
 
-    def restore_state(self, arrays: dict[str, np.ndarray], told: dict[str, Any], agent_of: Callable[[str], Agent]) -> None:
+    def restore_state(self, arrays: dict[str, np.ndarray], told: dict[str, Any], agent_of: Callable[[str], Player]) -> None:
         """Go on from a `state` of tables made in the same way; agent_of(name) gives the agents that were at them."""
         if told["variants"] != [str(v) for v in self.variants]:
             raise SetupError("the state is of tables of other variants, or of another number of tables")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agents.named import baselines
-from tabletop.agent import Agent
+from tabletop.agent import Player
 from tabletop.registry import Game
 from tabletop.rules import Variant
 from training.play import play
@@ -40,11 +40,11 @@ class Result:
 
 def evaluate(
     game: Game,
-    agent: Agent,
+    agent: Player,
     variants: Sequence[Variant],
     games: int = 2000,
     seed: int = 10_000,
-    opponents: Sequence[Agent] | None = None,
+    opponents: Sequence[Player] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Result]:
     """`agent` against each of the opponents (default: every baseline of the game), about `games` games each.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tabletop
-from tabletop.agent import Agent
+from tabletop.agent import Player
 from tabletop.errors import ActionError, IllegalAction
 from tabletop.opponents import answer, name_of
 from tabletop.registry import Game
@@ -53,7 +53,7 @@ def rotations(agents: int, players: int) -> list[tuple[int, ...]]:
 def play(
     game: str | Game,
     variant: Variant,
-    agents: Sequence[Agent],
+    agents: Sequence[Player],
     deals: int | np.ndarray,
     seed: int = 0,
     seatings: Sequence[Sequence[int]] | None = None,
@@ -88,7 +88,7 @@ def play(
 def _play_batch(
     game: Game,
     variant: Variant,
-    agents: Sequence[Agent],
+    agents: Sequence[Player],
     deal: np.ndarray,
     seating: np.ndarray,
     seed: int,
@@ -106,7 +106,7 @@ def _play_batch(
         for index in np.unique(mover):
             mine = np.flatnonzero(mover == index)
             rows = live[mine]
-            actions[mine] = answer(agents[index], tables.observation[rows], tables.action_mask[rows], rng)
+            actions[mine] = answer(agents[index], tables, rows, rng)
         try:
             tables.step(actions, live)
         except ActionError as error:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 import tabletop
-from tabletop.agent import Agent
+from tabletop.agent import Player
+from tabletop.opponents import answer
 from tabletop.registry import Game
 from tabletop.rules import Variant
 
 
-def transcript(game: Game, variant: Variant, agents: Sequence[Agent], seed: int = 0, deal: int = 0) -> str:
+def transcript(game: Game, variant: Variant, agents: Sequence[Player], seed: int = 0, deal: int = 0) -> str:
     """The game (seed, deal) with agents[k] in seat k. Positions are shown as everyone at the table knows them, before the seat acts."""
     tables = tabletop.Tables(game, 1, variant.players, variant.rules, seed=(seed, deal), skip_forced=False, autoreset="disabled")
     rng = np.random.default_rng((seed, deal))
@@ -22,7 +23,7 @@ def transcript(game: Game, variant: Variant, agents: Sequence[Agent], seed: int 
         if seat != before:
             lines += ["", f"--- seat {seat} ({agents[seat].name}) ---", _shown(game, tables, seat), ""]
             before = seat
-        action = agents[seat].act(tables.observation.copy(), tables.action_mask.copy(), rng)
+        action = answer(agents[seat], tables, np.zeros(1, np.int64), rng)
         legal = int(tables.action_mask[0].sum())
         lines.append(f"seat {seat}: {game.actions.names[int(action[0])]}   ({f'{legal} legal' if legal > 1 else 'forced'})")
         tables.step(action)
