@@ -1,0 +1,129 @@
+"""Results in a folder, in blocks that are there whole or not at all: one parquet file each, and a manifest of what they belong to.
+
+A block is written to a temporary file and renamed, so a process killed at any moment leaves blocks that are whole. Whoever knows
+what blocks there are to play goes on by playing those that are not `done`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tabletop.errors import TabletopError, listed
+from training.files import make_folder, remove_parts, replaced, write_json
+
+FOLDER = "results"
+MANIFEST = "arena.json"
+
+
+class StoreError(TabletopError, ValueError):
+    """A folder of results is missing, unreadable, or belongs to other settings."""
+
+
+class Blocks:
+    """Tables of results in `folder`/results. Blocks have names (letters, digits, - and .), all the same columns.
+
+    Opening reads every block once. Those that cannot be read are listed in `damaged` and count as not done: written again, they
+    are replaced. Half-written files of a process that was killed are removed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import duckdb
+
+        self.folder = make_folder(folder / FOLDER)
+        self._connection = duckdb.connect(config={"threads": 1})
+        self._errors = duckdb.Error
+        remove_parts(self.folder)
+        found = sorted(path.stem for path in self.folder.glob("*.parquet"))
+        self.damaged: list[str] = []
+        if found and not self._readable(found):
+            self.damaged = [block for block in found if not self._readable([block])]
+        self.done = set(found) - set(self.damaged)
+
+    def path(self, block: str) -> Path:
+        return self.folder / f"{block}.parquet"
+
+    def append(self, block: str, columns: Mapping[str, Any]) -> None:
+        """Write a block: columns of one length each, numpy arrays of numbers, booleans or str (as objects). No NaN, no None."""
+        rows = {name: np.asarray(column) for name, column in columns.items()}
+        if len({len(column) for column in rows.values()}) != 1:
+            raise ValueError(f"the columns of a block must have one length, not {({name: len(c) for name, c in rows.items()})}")
+        self._connection.register("rows", rows)
+        try:
+            with replaced(self.path(block)) as temporary:
+                quoted = str(temporary).replace("'", "''")
+                self._connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+        finally:
+            self._connection.unregister("rows")
+        self.done.add(block)
+
+    def read(self, blocks: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+        """The columns of all blocks done, or of these, one block after another in the order of their names; {} if there are none.
+
+        A column `block` more holds the name of each row's block.
+        """
+        chosen = sorted(self.done if blocks is None else set(blocks))
+        if missing := [block for block in chosen if block not in self.done]:
+            raise StoreError(f"{self.folder} has no block {listed(missing)}")
+        if not chosen:
+            return {}
+        try:
+            columns = self._select("* EXCLUDE (filename), parse_filename(filename, true) AS block", chosen)
+        except self._errors as error:
+            raise StoreError(f"results in {self.folder} cannot be read: {str(error).splitlines()[0]}") from None
+        order = np.argsort(columns["block"], kind="stable")  # files are read as they come, rows of a file in their order
+        return {name: np.asarray(column)[order] for name, column in columns.items()}
+
+    def _select(self, what: str, blocks: list[str]) -> dict[str, np.ndarray]:
+        paths = [str(self.path(block)) for block in blocks]
+        return self._connection.execute(f"SELECT {what} FROM read_parquet(?, filename = true)", [paths]).fetchnumpy()
+
+    def _readable(self, blocks: list[str]) -> bool:
+        try:
+            self._select("*", blocks)
+        except self._errors:
+            return False
+        return True
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What `arena.json` of a run's folder says; StoreError if there is none to read."""
+    path = folder / MANIFEST
+    try:
+        told = json.loads(path.read_text())
+        if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
+            raise ValueError("it holds no settings")
+    except OSError as error:
+        raise StoreError(f"{folder} holds no results: {MANIFEST}: {error.strerror}") from None
+    except ValueError as error:
+        raise StoreError(f"{path} cannot be read: {error}") from None
+    return told
+
+
+def claim(folder: Path, settings: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
+    """Make the folder that of results with these settings (JSON values), or check that it is: StoreError names what differs.
+
+    more: what else the manifest tells; it may change from one call to the next.
+    """
+    wanted = json.loads(json.dumps(settings))
+    if (folder / MANIFEST).exists():
+        kept = read_manifest(folder)["settings"]
+        for name in [*wanted, *kept]:
+            if kept.get(name) != wanted.get(name):
+                told, asked = _difference(kept.get(name), wanted.get(name))
+                raise StoreError(f"{folder} holds results with {name} {told}, not {asked}: take another folder, or the same {name}")
+    elif any((folder / FOLDER).glob("*.parquet")):
+        raise StoreError(f"{folder} holds results of unknown settings: {MANIFEST} is missing")
+    write_json(make_folder(folder) / MANIFEST, {"settings": wanted, **(more or {})})
+
+
+def _difference(kept: Any, wanted: Any) -> tuple[str, str]:
+    """Two values that differ, as text; of dictionaries only the entries that do."""
+    if isinstance(kept, dict) and isinstance(wanted, dict) and list(kept) == list(wanted):
+        names = [name for name in kept if kept[name] != wanted[name]]
+        kept, wanted = {name: kept[name] for name in names}, {name: wanted[name] for name in names}
+    return json.dumps(kept), json.dumps(wanted)
