@@ -1,0 +1,97 @@
+"""One game at one table, in which a player that fails loses instead of ending everything: what a tournament plays where not all
+its players can be played in batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import tabletop
+from agents.process import BotFault
+from agents.program import TableBot, is_table_bot
+from tabletop.agent import Player
+from tabletop.opponents import answer
+from tabletop.registry import Game
+from tabletop.rules import Variant
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of one game. rewards, share (P,): as in `training.play.Games`; decisions, seconds (P,): asked of each seat, and how long
+    its player took for them (by the clock on the wall); fault: how the player of `fault_seat` lost the game, if one failed.
+
+    A player that fails loses (-1); the game is over, and the others share the victory: each gets 1/(players - 1) of it.
+    """
+
+    rewards: np.ndarray
+    share: np.ndarray
+    decisions: np.ndarray
+    seconds: np.ndarray
+    truncated: bool
+    fault: BotFault | None = None
+    fault_seat: int = -1
+
+
+def play_table(
+    game: Game,
+    variant: Variant,
+    players: Sequence[Player | TableBot],
+    seed: int = 0,
+    deal: int = 0,
+    rng: np.random.Generator | None = None,
+    max_decisions: int | None = None,
+) -> Played:
+    """Play the game (seed, deal), the same cards as in `training.play.play`, with players[k] in seat k.
+
+    A `TableBot` is told of its game's start and end. What any player raises, or an answer that is no legal action, is a fault of that
+    player's: it loses. rng: the players' randomness; default: of seed and deal. Ctrl-C is nobody's fault and is raised.
+    """
+    bots = [player for player in players if is_table_bot(player)]
+    if len(players) != variant.players or len({id(bot) for bot in bots}) != len(bots):
+        raise ValueError(f"{variant} needs {variant.players} players, and a bot that plays table by table can have one seat only")
+    tables = tabletop.Tables(game, 1, variant.players, variant.rules, seed=(seed, deal), autoreset="disabled", max_decisions=max_decisions)
+    rng = np.random.default_rng((seed, deal)) if rng is None else rng
+    decisions, seconds = np.zeros(variant.players, np.int64), np.zeros(variant.players)
+    row, seat = np.zeros(1, np.int64), 0
+    try:
+        for seat, player in enumerate(players):
+            if is_table_bot(player):
+                player.start(variant, seat)
+        while (seat := int(tables.seat[0])) >= 0:
+            player, begun = players[seat], time.perf_counter()
+            if is_table_bot(player):
+                action = np.array([player.decide(tables.observation[0].copy(), tables.action_mask[0].copy())], np.int64)
+            else:
+                action = answer(player, tables, row, rng)  # type: ignore[arg-type]
+            seconds[seat] += time.perf_counter() - begun
+            decisions[seat] += 1
+            tables.step(action)
+    except Exception as error:
+        return _forfeited(players, seat, _fault_of(error), decisions, seconds)
+    rewards = tables.rewards[0, : variant.players].copy()
+    won = np.zeros(variant.players) if tables.truncated[0] else tables.records["won"][0, : variant.players].astype(np.float64)
+    share = won / won.sum() if won.sum() else np.full(variant.players, 1.0 / variant.players)
+    for bot in bots:
+        bot.end(rewards)
+    return Played(rewards, share, decisions, seconds, bool(tables.truncated[0]))
+
+
+def _fault_of(error: Exception) -> BotFault:
+    if isinstance(error, BotFault):
+        return error
+    kind = "illegal" if isinstance(error, tabletop.IllegalAction) else "nonsense" if isinstance(error, tabletop.UnknownAction) else "crash"
+    said = " ".join(str(error).split())[:300]
+    return BotFault(said if isinstance(error, tabletop.ActionError) else f"{type(error).__name__}: {said}", kind)
+
+
+def _forfeited(players: Sequence[Player | TableBot], seat: int, fault: BotFault, decisions: np.ndarray, seconds: np.ndarray) -> Played:
+    share = np.full(len(players), 1.0 / (len(players) - 1))
+    share[seat] = 0.0
+    rewards = np.where(np.arange(len(players)) == seat, -1.0, share).astype(np.float32)
+    for place, player in enumerate(players):
+        if place != seat and is_table_bot(player):
+            player.end(rewards, (seat, fault.kind))
+    return Played(rewards, share, decisions, seconds, False, fault, seat)
