@@ -2,13 +2,14 @@
 # make test   set up, all tests
 # make bench  set up, the speed table
 # make check  lint and types
+# make notebooks  run the notebooks anew, in place: about twenty minutes
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test bench check
+.PHONY: run test bench check notebooks
 
 run: $(READY)
 	$(BIN)/beyond-away train beyond
@@ -22,6 +23,9 @@ bench: $(READY)-bench
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+notebooks: $(READY)
+	$(BIN)/jupyter execute --inplace --NotebookClient.record_timing=False notebooks/*.ipynb
 
 # installed once; again only when what is needed has changed
 $(READY): pyproject.toml constraints.txt
