@@ -73,11 +73,12 @@ def test_imports_run_one_way(package: str) -> None:
     assert not wrong
 
 
-def test_a_game_is_imported_only_by_its_own_heuristic() -> None:
-    """Agents but for the heuristics take any game; the heuristic of a game takes that one."""
+def test_a_game_is_imported_only_by_its_own_heuristic_and_search() -> None:
+    """Agents take any game, but for the modules <game>_heuristic and <game>_search, which take that one."""
     for path in sorted((ROOT / "agents").rglob("*.py")):
         named = {top(found.module) for found in imports(path)} & set(GAMES)
-        allowed = {f"{path.stem.removesuffix('_heuristic')}_env"} if path.stem.endswith("_heuristic") else set()
+        game, _, part = path.stem.rpartition("_")
+        allowed = {f"{game}_env"} if part in ("heuristic", "search") else set()
         assert named <= allowed, place(path)
 
 

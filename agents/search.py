@@ -1,0 +1,288 @@
+"""Information-set Monte Carlo tree search as an agent: the kernels of `agents.tree` for any game, in one call for many decisions.
+
+A game's own part, if it has one, is the module agents.<game>_search: any of `forget`, `quiet`, `evaluate` and `playout_action` (see
+`agents.tree`), and DEFAULTS, the options that serve this game best. A game without one is played out at random to the end.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from agents import tree
+from tabletop.compiled import announce, bind
+from tabletop.errors import EmptyMask
+from tabletop.registry import Game
+from tabletop.sampling import check_masks
+
+HOOKS = ("forget", "quiet", "evaluate", "playout_action")
+PLAYOUTS = {"random": tree.RANDOM, "heuristic": tree.HEURISTIC}
+DEFAULTS: dict[str, Any] = {"playout": "random", "depth": "end", "exploration": 0.7, "prior": 0.0}
+ITERATIONS = 1000
+MOST_NODES = 1 << 20  # of a tree, unless more are asked for
+SCRATCH_RECORDS = 10
+CHUNK = 32  # iterations between two looks at the clock
+
+
+def own_part(game: Game) -> str | None:
+    """The name of the module with the game's own part of the search, if there is one."""
+    name = f"agents.{game.name}_search"
+    return name if importlib.util.find_spec(name) else None
+
+
+@cache
+def kernels(game: Game) -> ModuleType:
+    """The template `agents.tree` bound to a game's functions; compiled at first use, which is announced."""
+    loops = game.loops
+    functions = {name: getattr(loops, name) for name in ("determinize", "observe", "act", "settle", "pay")}
+    packages = game.packages
+    if found := own_part(game):
+        module = importlib.import_module(found)
+        functions |= {name: getattr(module, name) for name in HOOKS if hasattr(module, name)}
+        packages = tuple(sorted({*packages, found, *getattr(module, "KERNEL_PACKAGES", ())}))
+    bound = bind("agents.tree", game.name, packages, **functions)
+    announce(f"the search of {game.title or game.name}", (*packages, "agents.tree"), lambda: warm_up(game, bound))
+    return bound
+
+
+def warm_up(game: Game, bound: ModuleType) -> None:
+    """Compile everything by using it."""
+    records = game.new_record(game.variant())
+    mask = np.zeros(game.num_actions, np.int8)
+    game.loops.settle(records, 0, True, mask)
+    space = Workspace(game, 8)
+    for playout, prior in ((tree.RANDOM, 0.0), (tree.HEURISTIC, 1.0)):
+        search_row(bound, space, records, 0, mask, 1, Settings(2, None, playout, 0, 0.7, prior))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `search_row` goes by. iterations, milliseconds: None without a limit; depth: tree.TO_THE_END or a number of decisions."""
+
+    iterations: int | None
+    milliseconds: float | None
+    playout: int
+    depth: int
+    exploration: float
+    prior: float
+
+
+class Workspace:
+    """The arrays of one search at a time."""
+
+    def __init__(self, game: Game, nodes: int) -> None:
+        seats = game.rules.max_players
+        node = np.dtype(
+            [
+                ("value", np.float64, (seats,)),  # sum over the visits, for each seat
+                ("first", np.int32),  # child
+                ("next", np.int32),  # child of the same parent
+                ("visits", np.int32),
+                ("available", np.int32),  # visits of the parent in which the action was legal
+                ("guess", np.float32),  # value for `seat` at first sight
+                ("action", np.int16),  # that led here
+                ("seat", np.int16),  # that took it
+            ],
+            align=True,
+        )
+        self.work = np.zeros(SCRATCH_RECORDS, game.dtype)
+        self.masks = np.zeros((SCRATCH_RECORDS, game.num_actions), np.int8)
+        self.observation = np.zeros(game.layout.size, game.layout.dtype)
+        self.rewards = np.zeros(seats, np.float32)
+        self.values = np.zeros(seats)
+        self.nodes = np.zeros(nodes, node)
+        self.size = np.zeros(1, np.int64)
+        self.path = np.zeros(tree.DEEPEST + 1, np.int64)
+        self.visits = np.zeros(game.num_actions, np.int64)
+        self.available = np.zeros(game.num_actions, np.int64)
+        self.mean = np.zeros(game.num_actions)
+
+
+def search_row(bound: ModuleType, w: Workspace, roots: np.ndarray, row: int, allowed: np.ndarray, seed: int, settings: Settings) -> int:
+    """Search from one position within the budget; what is found is left in the workspace's tree. The number of iterations."""
+    until = None if settings.milliseconds is None else time.perf_counter() + settings.milliseconds / 1000
+    done = 0
+    while settings.iterations is None or done < settings.iterations:
+        end = settings.iterations if settings.iterations is not None else done + CHUNK
+        if until is not None:
+            end = min(end, done + CHUNK)
+        status = bound.search(
+            roots, row, np.uint64(seed), done, end, w.work, w.masks, w.observation, w.rewards, w.values, w.nodes, w.size, w.path,
+            allowed, settings.playout, settings.depth, settings.exploration, settings.prior,
+        )  # fmt: skip
+        if status != tree.FINE:
+            raise EmptyMask(f"a seat on turn had no legal action in a position that the search of row {row} came to")
+        done = end
+        if until is not None and time.perf_counter() >= until:
+            break
+    return done
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a search found out about one action: how often it was tried and could have been, and its mean value for the searcher."""
+
+    action: str
+    visits: int
+    available: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a search found out about one decision. values: expected reward of each seat (P,); moves: those tried, most visited first."""
+
+    action: str
+    seat: int
+    iterations: int
+    values: tuple[float, ...]
+    moves: tuple[Move, ...]
+
+    def __str__(self) -> str:
+        values = ", ".join(f"seat {k} {value:+.2f}" for k, value in enumerate(self.values))
+        width = max([len(move.action) for move in self.moves], default=6)
+        lines = [f"seat {self.seat} plays {self.action} after {self.iterations:,} iterations; value: {values}"]
+        lines += [f"{'action':{width}}  visits  available   value"] if self.moves else []
+        lines += [f"{m.action:{width}}  {m.visits:6,}  {m.available:9,}  {m.value:+6.2f}" for m in self.moves]
+        return "\n".join(lines)
+
+
+class SearchAgent:
+    """Plays by information-set Monte Carlo tree search, every iteration on cards dealt again from the seat to act.
+
+    iterations, milliseconds: the budget of a decision, whichever ends first (default 1,000 iterations; milliseconds of wall time).
+    playout: "random", or "heuristic": by the game's rule of thumb. depth: decisions of a playout before the position is evaluated, or
+    "end". exploration: constant of the upper confidence bound, in rewards (-1 to 1). prior: how many visits the evaluation of
+    the position right after an action counts for; 0: untried actions are tried first, in random order. None: what serves the game
+    best (DEFAULTS of agents.<game>_search). threads: decisions searched at the same time. nodes: most of a tree.
+
+    Without `milliseconds` a decision depends on the position, as its seat knows it, and the generator alone.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        iterations: int | None = None,
+        milliseconds: float | None = None,
+        playout: str | None = None,
+        depth: int | str | None = None,
+        exploration: float | None = None,
+        prior: float | None = None,
+        threads: int = 1,
+        nodes: int | None = None,
+    ) -> None:
+        own = importlib.import_module(found) if (found := own_part(game)) else None
+        defaults = DEFAULTS | getattr(own, "DEFAULTS", {})
+        given = {"playout": playout, "depth": depth, "exploration": exploration, "prior": prior}
+        used = defaults | {key: value for key, value in given.items() if value is not None}
+        if iterations is None and milliseconds is None:
+            iterations = ITERATIONS
+        budget = [f"{k}={v:g}" for k, v in (("iterations", iterations), ("milliseconds", milliseconds)) if v is not None]
+        self.name = "search:" + ",".join([*budget, *(f"{key}={value}" for key, value in given.items() if value is not None)])
+        check_whole("iterations", iterations, 1, 10**9, optional=True)
+        check_number("milliseconds", milliseconds, 0.1, 1e7, optional=True)
+        if used["playout"] not in PLAYOUTS:
+            raise ValueError(f"playout must be {' or '.join(PLAYOUTS)}, not {used['playout']!r}")
+        if used["depth"] != "end":
+            check_whole("depth", used["depth"], 0, 10**6, also=" or end")
+        check_number("exploration", used["exploration"], 0, 100)
+        check_number("prior", used["prior"], 0, 1000)
+        check_whole("threads", threads, 1, 1024)
+        check_whole("nodes", nodes, 2, 1 << 28, optional=True)
+        needs = {"playout=heuristic": "playout_action"} if used["playout"] == "heuristic" else {}
+        needs |= {"depth": "evaluate"} if used["depth"] != "end" else {}
+        needs |= {"prior": "evaluate"} if used["prior"] > 0 else {}
+        for option, hook in needs.items():
+            if not hasattr(own, hook):
+                raise ValueError(f"{option} cannot be had for {game.name}: there is no {hook} in agents.{game.name}_search")
+        self.game = game
+        self.settings = Settings(
+            iterations,
+            milliseconds,
+            PLAYOUTS[used["playout"]],
+            tree.TO_THE_END if used["depth"] == "end" else int(used["depth"]),
+            float(used["exploration"]),
+            float(used["prior"]),
+        )
+        per_iteration = 24 if used["prior"] > 0 else 1
+        wanted = MOST_NODES if iterations is None else 2 + iterations * per_iteration
+        self.nodes = nodes if nodes is not None else min(wanted, MOST_NODES)
+        self.kernels = kernels(game)
+        self.threads = threads
+        self._spaces: list[Workspace] = []
+        self._found: list[Callable[[], Explanation]] = []
+
+    def act_on(self, positions: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Actions (n,) int64 for the seats to act in positions (n,), which are not written to; EmptyMask if a row of the mask (n, A) allows
+        nothing. One number of `rng` seeds each row."""
+        check_masks(action_mask)
+        n = len(positions)
+        roots = positions.copy()
+        allowed = np.array(action_mask, np.int8, order="C")
+        seeds = rng.integers(2**63, size=n)
+        actions = np.empty(n, np.int64)
+        found: list[Any] = [None] * n
+        while len(self._spaces) < min(self.threads, n):
+            self._spaces.append(Workspace(self.game, self.nodes))
+
+        def search_rows(thread: int) -> None:
+            for row in range(thread, n, self.threads):
+                actions[row], found[row] = self._search(self._spaces[thread], roots, row, allowed[row], int(seeds[row]))
+
+        if self.threads == 1 or n < 2:
+            for thread in range(min(self.threads, n)):
+                search_rows(thread)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(search_rows, range(min(self.threads, n))))
+        self._found = found
+        return actions
+
+    def _search(self, w: Workspace, roots: np.ndarray, row: int, allowed: np.ndarray, seed: int) -> tuple[int, Callable[[], Explanation]]:
+        """The action for one row, and what explains it."""
+        seat, players = int(roots[row]["seat"]), int(roots[row]["players"])
+        if allowed.sum() == 1:
+            only = int(allowed.argmax())
+            return only, lambda: Explanation(self.game.actions.names[only], seat, 0, (0.0,) * players, ())
+        iterations = search_row(self.kernels, w, roots, row, allowed, seed, self.settings)
+        action = int(self.kernels.read_root(w.nodes, w.visits, w.available, w.mean, w.values))
+        tried = np.flatnonzero(w.visits)
+        tried = tried[np.lexsort((tried, -w.mean[tried], -w.visits[tried]))]
+        visits, available, mean, values = w.visits[tried], w.available[tried], w.mean[tried], w.values[:players].copy()
+
+        def explain() -> Explanation:
+            names = self.game.actions.names
+            moves = [Move(names[a], int(v), int(c), float(m)) for a, v, c, m in zip(tried, visits, available, mean, strict=True)]
+            return Explanation(names[action], seat, iterations, tuple(values.tolist()), tuple(moves))
+
+        return action, explain
+
+    def explain(self) -> list[Explanation]:
+        """What the last call of `act_on` found out, for each of its rows; print one to read it."""
+        return [explain() for explain in self._found]
+
+
+def check_whole(name: str, value: Any, low: int, high: int, optional: bool = False, also: str = "") -> None:
+    """ValueError unless it is a whole number in range."""
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise ValueError(f"{name} must be a whole number from {low:,} to {high:,}{also}, not {value!r}")
+
+
+def check_number(name: str, value: Any, low: float, high: float, optional: bool = False) -> None:
+    """ValueError unless it is a number in range."""
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not low <= value <= high:
+        raise ValueError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")

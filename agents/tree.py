@@ -1,0 +1,317 @@
+"""Information-set Monte Carlo tree search, compiled: one iteration after another in one tree (SO-ISMCTS; Cowling, Powley, Whitehouse 2012).
+
+This module is a template, as `tabletop.step` is: `agents.search.kernels` makes a copy of it for each game, in which the functions below
+that raise NotImplementedError are the game's own. The tree lies in a preallocated array of nodes; children are a linked list. Values
+are rewards as `tabletop.step.pay` gives them, one for each seat, so 2, 3 and 4 players are searched alike.
+
+Arrays: work (W,) records, the iteration's position in row 0 and scratch rows behind it; masks (W, A) int8; observation (D,) scratch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tabletop.compiled import kernel
+from tabletop.stream import draw_below, seed_guess
+
+LIVE = 0
+ROOT, NO_NODE = 0, -1
+RANDOM, HEURISTIC = 0, 1  # kinds of playout
+TO_THE_END = -1  # depth
+TRIED = 2  # in a mask: legal, and there is a child for it
+DEEPEST = 512  # decisions in the tree
+UNSEEN = 1e9
+FINE, STUCK = 0, 1  # STUCK: a seat on turn had no legal action
+
+# -- the game's own --------------------------------------------------------------------------------------------------------
+
+
+def determinize(records, i, seat):
+    """Deal again, from the row's stream, all that `seat` cannot see in row i."""
+    raise NotImplementedError
+
+
+def observe(records, i, seat, observation):
+    """Write what `seat` knows of row i into observation (D,)."""
+    raise NotImplementedError
+
+
+def act(records, i, action):
+    """`tabletop.step.act` of the game."""
+    raise NotImplementedError
+
+
+def settle(records, i, skip_forced, mask):
+    """`tabletop.step.settle` of the game."""
+    raise NotImplementedError
+
+
+def pay(records, i, rewards):
+    """`tabletop.step.pay` of the game."""
+    raise NotImplementedError
+
+
+# -- what a module agents.<game>_search may give; a game without one is played out at random to the end ------------------
+
+
+@kernel
+def forget(records, i, seat):
+    """Put what `seat` cannot see in row i into an order that depends on nothing but what it sees."""
+
+
+@kernel
+def quiet(records, i):
+    """May a playout be cut at the position in row i, which is live, and the position be evaluated?"""
+    return True
+
+
+@kernel
+def evaluate(work, i, masks, observation, values):
+    """Write the expected reward of each seat, -1 to 1, of the position in row i, which is live, into values (P,)."""
+    values[:] = 0.0
+
+
+@kernel
+def playout_action(work, masks, observation):
+    """The action that a playout by rule of thumb takes in row 0, whose legal actions are masks[0] != 0."""
+    return random_action(work, masks[0])
+
+
+# -- playouts --------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def random_action(work, mask):
+    """A uniformly random legal action, from the stream of the position in row 0."""
+    count = 0
+    for a in range(mask.size):
+        count += mask[a] != 0
+    left = draw_below(work[0]["stream"], count)
+    a = 0
+    while left > 0 or mask[a] == 0:
+        left -= mask[a] != 0
+        a += 1
+    return a
+
+
+@kernel
+def returns(work, i, rewards, values):
+    """The rewards of a game that is over, into values."""
+    rewards[:] = 0
+    pay(work, i, rewards)
+    for k in range(values.size):
+        values[k] = rewards[k]
+
+
+@kernel
+def play_out(work, masks, observation, rewards, playout, depth, values):
+    """Play on from row 0, whose mask is written, and write into values how it ends, or what it is worth after `depth` decisions.
+    STUCK if a seat had no legal action."""
+    steps = 0
+    while work[0]["over"] == LIVE:
+        if depth >= 0 and steps >= depth and quiet(work, 0):
+            evaluate(work, 0, masks, observation, values)
+            return FINE
+        action = random_action(work, masks[0]) if playout == RANDOM else playout_action(work, masks, observation)
+        act(work, 0, action)
+        if not settle(work, 0, True, masks[0]):
+            return STUCK
+        steps += 1
+    returns(work, 0, rewards, values)
+    return FINE
+
+
+# -- the tree --------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def add_child(nodes, size, parent, action, seat):
+    """A new first child; NO_NODE if the array is full."""
+    node = size[0]
+    if node >= nodes.size:
+        return NO_NODE
+    size[0] = node + 1
+    n = nodes[node]
+    n["next"] = nodes[parent]["first"]
+    n["first"] = NO_NODE
+    n["visits"] = 0
+    n["available"] = 0
+    n["value"][:] = 0.0
+    n["guess"] = 0.0
+    n["action"] = action
+    n["seat"] = seat
+    nodes[parent]["first"] = node
+    return node
+
+
+@kernel
+def start_tree(nodes, size):
+    """A tree of nothing but its root."""
+    size[0] = 0
+    n = nodes[ROOT]
+    n["first"] = NO_NODE
+    n["next"] = NO_NODE
+    n["visits"] = 0
+    n["available"] = 0
+    n["value"][:] = 0.0
+    n["guess"] = 0.0
+    n["action"] = -1
+    n["seat"] = -1
+    size[0] = 1
+
+
+@kernel
+def mark_tried(nodes, node, seat, mask):
+    """Mark in the mask which actions of the seat have a child, each of which was available once more."""
+    child = nodes[node]["first"]
+    while child != NO_NODE:
+        n = nodes[child]
+        if n["seat"] == seat and mask[n["action"]]:
+            mask[n["action"]] = TRIED
+            n["available"] += 1
+        child = n["next"]
+
+
+@kernel
+def pick_untried(work, mask):
+    """A uniformly random action without a child, or -1."""
+    count = 0
+    for a in range(mask.size):
+        count += mask[a] == 1
+    if count == 0:
+        return -1
+    left = draw_below(work[0]["stream"], count)
+    a = 0
+    while left > 0 or mask[a] != 1:
+        left -= mask[a] == 1
+        a += 1
+    return a
+
+
+@kernel
+def guess_children(work, masks, observation, rewards, values, nodes, size, node, seat):
+    """A child for every action without one, with what the position right after it is worth to the seat as its first guess."""
+    for a in range(masks.shape[1]):
+        if masks[0, a] == 1:
+            child = add_child(nodes, size, node, a, seat)
+            if child == NO_NODE:
+                return
+            work[1] = work[0]
+            act(work, 1, a)
+            if work[1]["over"] == LIVE and settle(work, 1, True, masks[1]):
+                evaluate(work, 1, masks, observation, values)
+            if work[1]["over"] != LIVE:
+                returns(work, 1, rewards, values)
+            nodes[child]["guess"] = values[seat]
+            nodes[child]["available"] = 1
+            masks[0, a] = TRIED
+
+
+@kernel
+def best_child(nodes, node, seat, mask, exploration, prior):
+    """The available child that the upper confidence bound is highest for; the guess counts as `prior` visits. Ties: latest child."""
+    best = NO_NODE
+    best_score = -UNSEEN
+    child = nodes[node]["first"]
+    while child != NO_NODE:
+        n = nodes[child]
+        if n["seat"] == seat and mask[n["action"]]:
+            visits = n["visits"] + prior
+            score = (n["value"][seat] + prior * n["guess"]) / visits
+            score += exploration * np.sqrt(np.log(n["available"] + 1.0) / visits)
+            if score > best_score:
+                best_score = score
+                best = child
+        child = n["next"]
+    return best
+
+
+@kernel
+def iterate(work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior):
+    """One iteration from the determinized position in row 0: select, expand, play out, back up. STUCK if a seat had no legal action."""
+    node = ROOT
+    length = 1
+    path[0] = ROOT
+    if not settle(work, 0, True, masks[0]):
+        return STUCK
+    for a in range(allowed.size):
+        masks[0, a] = masks[0, a] and allowed[a]
+    fresh = False
+    while work[0]["over"] == LIVE and not fresh and length < DEEPEST:
+        seat = np.int64(work[0]["seat"])
+        mask = masks[0]
+        mark_tried(nodes, node, seat, mask)
+        if prior > 0.0:
+            guess_children(work, masks, observation, rewards, values, nodes, size, node, seat)
+            child = best_child(nodes, node, seat, mask, exploration, prior)
+            fresh = child != NO_NODE and nodes[child]["visits"] == 0
+        else:
+            action = pick_untried(work, mask)
+            child = add_child(nodes, size, node, action, seat) if action >= 0 else NO_NODE
+            fresh = child != NO_NODE
+            if fresh:
+                nodes[child]["available"] = 1
+            else:
+                child = best_child(nodes, node, seat, mask, exploration, prior)
+        if child == NO_NODE:  # the array is full
+            break
+        act(work, 0, nodes[child]["action"])
+        if not settle(work, 0, True, masks[0]):
+            return STUCK
+        node = child
+        path[length] = child
+        length += 1
+    if play_out(work, masks, observation, rewards, playout, depth, values) == STUCK:
+        return STUCK
+    for j in range(length):
+        n = nodes[path[j]]
+        n["visits"] += 1
+        for k in range(values.size):
+            n["value"][k] += values[k]
+    return FINE
+
+
+@kernel
+def search(
+    roots, row, seed, begin, end, work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior,
+):  # fmt: skip
+    """Iterations begin to end - 1 of the search from roots[row], each on cards dealt again from the stream of (seed, iteration)."""
+    if begin == 0:
+        start_tree(nodes, size)
+        forget(roots, row, np.int64(roots[row]["seat"]))
+    for iteration in range(begin, end):
+        work[0] = roots[row]
+        seed_guess(work[0]["stream"], seed, np.uint64(iteration))
+        determinize(work, 0, np.int64(work[0]["seat"]))
+        status = iterate(
+            work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior
+        )  # fmt: skip
+        if status != FINE:
+            return status
+    return FINE
+
+
+@kernel
+def read_root(nodes, visits, available, mean, values):
+    """Write what the tree knows of the root's actions: visits, availability (A,) and mean value for the seat to act; values (P,) of the
+    root. The action visited most, among those the one of the higher mean, among those the lowest; -1 without a visit."""
+    visits[:] = 0
+    available[:] = 0
+    mean[:] = 0.0
+    root = nodes[ROOT]
+    for k in range(values.size):
+        values[k] = root["value"][k] / max(root["visits"], 1)
+    child = root["first"]
+    while child != NO_NODE:
+        n = nodes[child]
+        a = n["action"]
+        visits[a] = n["visits"]
+        available[a] = n["available"]
+        if n["visits"] > 0:
+            mean[a] = n["value"][n["seat"]] / n["visits"]
+        child = n["next"]
+    best = -1
+    for a in range(visits.size):
+        if visits[a] > 0 and (best < 0 or visits[a] > visits[best] or (visits[a] == visits[best] and mean[a] > mean[best])):
+            best = a
+    return best
