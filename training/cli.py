@@ -7,6 +7,7 @@ import sys
 from typing import Annotated, Any
 
 import tabletop
+from agents.named import USAGE
 from tabletop.errors import TabletopError
 from tabletop.registry import Game
 from training.config import TrainConfig
@@ -18,6 +19,8 @@ except ImportError as error:  # pragma: no cover
     sys.exit(f"beyond-away: the command line needs {error.name}: pip install 'beyond-away[train]'")
 
 GameName = Annotated[str, tyro.conf.Positional]
+AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(help=f"an agent's name: {USAGE}")]
+AgentNames = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(help=f"one name for each seat, 2 to 4: {USAGE}")]
 console = Console(highlight=False)
 
 
@@ -33,7 +36,7 @@ def train(game: GameName, config: Annotated[TrainConfig, tyro.conf.arg(name="")]
 
 def evaluate(
     game: GameName,
-    agent: Annotated[str, tyro.conf.Positional],
+    agent: AgentName,
     against: tuple[str, ...] = (),
     players: int = 2,
     rules: str = "",
@@ -41,11 +44,10 @@ def evaluate(
     seed: int = 10_000,
     any_variant: bool = False,
 ) -> None:
-    """Play an agent (random, heuristic, policy:PATH) against others on common deals, seats rotated, with 95 % intervals.
+    """Play an agent against others on common deals, seats rotated, with 95 % intervals.
 
     Args:
         game: the game's name
-        agent: whose strength is measured
         against: its opponents, each taken by itself; all baselines if none is named
         players: number of players; the opponent takes all other seats
         rules: options of the rules, "option=value,…"
@@ -69,7 +71,7 @@ def evaluate(
 
 def watch(
     game: GameName,
-    agents: Annotated[tuple[str, ...], tyro.conf.Positional],
+    agents: AgentNames,
     rules: str = "",
     seed: int = 0,
     deal: int = 0,
@@ -79,7 +81,6 @@ def watch(
 
     Args:
         game: the game's name
-        agents: one for each seat, 2 to 4: random, heuristic, policy:PATH
         rules: options of the rules, "option=value,…"
         seed: of the game
         deal: which game of that seed

@@ -54,9 +54,8 @@ def evaluate(
     if games < 1:
         raise ValueError(f"games must be at least 1, not {games}")
     results = []
-    rivals = baselines(game) if opponents is None else opponents
     for variant in variants:
-        for rival in rivals:
+        for rival in baselines(game, variant) if opponents is None else opponents:
             deals = max(games // variant.players, 1)
             played = play(game, variant, [agent, rival], deals, seed, progress=progress)
             share = share_by_deal(played.deal, played.share_of(0))
