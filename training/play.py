@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,19 @@ from tabletop.rules import Variant
 from tabletop.stream import seed_words
 
 MOST_TABLES = 4096
+
+
+class Watcher(Protocol):
+    """Is told everything that happens in the games of `play`, batch by batch. It must change nothing."""
+
+    def begin(self, tables: tabletop.Tables) -> None:
+        """New tables have been dealt, one for each game of a batch."""
+
+    def watch(self, tables: tabletop.Tables, rows: np.ndarray, actions: np.ndarray) -> None:
+        """At tables rows[j] the seat to act has chosen the legal action actions[j]; (n,) int64 each. It has not been done yet."""
+
+    def end(self, tables: tabletop.Tables) -> None:
+        """All games of the batch are over."""
 
 
 @dataclass
@@ -59,11 +73,14 @@ def play(
     seatings: Sequence[Sequence[int]] | None = None,
     progress: Callable[[int, int], None] | None = None,
     max_decisions: int | None = None,
+    watcher: Watcher | None = None,
+    salt: int = 0,
 ) -> Games:
     """Play every deal once for each seating; deal d is the game (seed, d), the same cards for all seatings.
 
     agents: players by index; seatings: which of them sits in seats 0, 1, …; default `rotations`. All randomness of agents comes
-    from a generator of `seed`, so the same call gives the same games.
+    from a generator of `seed` and `salt`, so the same call gives the same games; with another salt the deals are the same, and what
+    agents draw is new. watcher: is told what happens, and changes no game.
     """
     game = tabletop.game(game)
     numbers = np.arange(deals) if isinstance(deals, int | np.integer) else np.asarray(deals)
@@ -78,8 +95,8 @@ def play(
     parts = []
     for lo in range(0, len(deal), MOST_TABLES):
         hi = min(lo + MOST_TABLES, len(deal))
-        rng = np.random.default_rng((seed, int(deal[lo])))
-        parts.append(_play_batch(game, variant, agents, deal[lo:hi], seating[lo:hi], seed, rng, max_decisions))
+        rng = np.random.default_rng((seed, int(deal[lo]), salt) if salt else (seed, int(deal[lo])))
+        parts.append(_play_batch(game, variant, agents, deal[lo:hi], seating[lo:hi], seed, rng, max_decisions, watcher))
         if progress:
             progress(hi, len(deal))
     return Games(*(np.concatenate([getattr(p, f) for p in parts]) for f in Games.__dataclass_fields__))
@@ -94,12 +111,15 @@ def _play_batch(
     seed: int,
     rng: np.random.Generator,
     max_decisions: int | None,
+    watcher: Watcher | None,
 ) -> Games:
     n, players = seating.shape
     tables = tabletop.Tables(
         game, n, players, variant.rules, seed=seed, deals=deal, autoreset="disabled", max_decisions=max_decisions
     )
     decisions = np.zeros(n, np.int64)
+    if watcher:
+        watcher.begin(tables)
     while (live := np.flatnonzero(tables.seat >= 0)).size:
         mover = seating[live, tables.seat[live]]
         actions = np.empty(live.size, np.int64)
@@ -107,12 +127,16 @@ def _play_batch(
             mine = np.flatnonzero(mover == index)
             rows = live[mine]
             actions[mine] = answer(agents[index], tables, rows, rng)
+        if watcher and not tables.illegal(live, actions).any():
+            watcher.watch(tables, live, actions)
         try:
             tables.step(actions, live)
         except ActionError as error:
             at = int(np.flatnonzero(tables.illegal(live, actions))[0])
             raise IllegalAction(f"agent {name_of(agents[mover[at]])} acted illegally: {error}") from None
         decisions[live] += 1
+    if watcher:
+        watcher.end(tables)
     won = tables.records["won"][:, :players].astype(np.float64)
     winners = np.where(tables.truncated, 0, won.sum(axis=1))[:, None]
     share = np.where(winners == 0, 1.0 / players, won / np.maximum(winners, 1))
