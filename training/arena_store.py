@@ -13,11 +13,17 @@ from typing import Any
 
 import numpy as np
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  (Windows: nothing keeps two writers apart)
+    fcntl = None  # type: ignore[assignment]
+
 from tabletop.errors import TabletopError, listed
 from training.files import make_folder, remove_parts, replaced, write_json
 
 FOLDER = "results"
 MANIFEST = "arena.json"
+LOCK = ".lock"
 
 
 class StoreError(TabletopError, ValueError):
@@ -27,8 +33,8 @@ class StoreError(TabletopError, ValueError):
 class Blocks:
     """Tables of results in `folder`/results. Blocks have names (letters, digits, - and .), all the same columns.
 
-    Opening reads every block once. Those that cannot be read are listed in `damaged` and count as not done: written again, they
-    are replaced. Half-written files of a process that was killed are removed.
+    Opening reads every block once and changes nothing. Blocks that cannot be read are listed in `damaged` and count as not done:
+    written again, they are replaced. Only one process at a time may write (see `lock`), any number may read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -37,7 +43,7 @@ class Blocks:
         self.folder = make_folder(folder / FOLDER)
         self._connection = duckdb.connect(config={"threads": 1})
         self._errors = duckdb.Error
-        remove_parts(self.folder)
+        self._lock: Any = None
         found = sorted(path.stem for path in self.folder.glob("*.parquet"))
         self.damaged: list[str] = []
         if found and not self._readable(found):
@@ -47,11 +53,33 @@ class Blocks:
     def path(self, block: str) -> Path:
         return self.folder / f"{block}.parquet"
 
+    def lock(self) -> None:
+        """Keep other processes from writing, until `close` or the end of this one, however it ends; StoreError if one is writing.
+        What a process that was killed had half written is removed."""
+        if self._lock is not None:
+            return
+        file = open(self.folder / LOCK, "a")  # noqa: SIM115
+        try:
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise StoreError(f"another process is writing results to {self.folder}") from None
+        self._lock = file
+        remove_parts(self.folder)
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
     def append(self, block: str, columns: Mapping[str, Any]) -> None:
         """Write a block: columns of one length each, numpy arrays of numbers, booleans or str (as objects). No NaN, no None."""
         rows = {name: np.asarray(column) for name, column in columns.items()}
         if len({len(column) for column in rows.values()}) != 1:
             raise ValueError(f"the columns of a block must have one length, not {({name: len(c) for name, c in rows.items()})}")
+        self.lock()
         self._connection.register("rows", rows)
         try:
             with replaced(self.path(block)) as temporary:
@@ -122,8 +150,10 @@ def claim(folder: Path, settings: Mapping[str, Any], more: Mapping[str, Any] | N
 
 
 def _difference(kept: Any, wanted: Any) -> tuple[str, str]:
-    """Two values that differ, as text; of dictionaries only the entries that do."""
-    if isinstance(kept, dict) and isinstance(wanted, dict) and list(kept) == list(wanted):
+    """Two values that differ, as text; of dictionaries the names, or only the entries that differ."""
+    if isinstance(kept, dict) and isinstance(wanted, dict) and list(kept) != list(wanted):
+        kept, wanted = list(kept), list(wanted)
+    elif isinstance(kept, dict) and isinstance(wanted, dict):
         names = [name for name in kept if kept[name] != wanted[name]]
         kept, wanted = {name: kept[name] for name in names}, {name: wanted[name] for name in names}
     return json.dumps(kept), json.dumps(wanted)

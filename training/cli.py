@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import tabletop
@@ -127,7 +128,63 @@ def games() -> None:
         print(f"{name}: {found.title or name}, {found.num_actions} actions, observation of {found.layout.size} entries")
 
 
-COMMANDS: dict[str, Any] = {"train": train, "evaluate": evaluate, "watch": watch, "rules": rules, "bench": bench, "games": games}
+def arena(
+    game: GameName = "",
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    players: int = 2,
+    rules: str = "",
+    games: int | None = None,
+    until_sure: bool = False,
+    minutes: float | None = None,
+    seed: int = 20_000,
+    out: Path | None = None,
+    resume: bool = False,
+    workers: int = 1,
+    deals_per_block: int | None = None,
+    anchor: str | None = None,
+    report: Path | None = None,
+    any_variant: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Play a tournament between agents and rank them; killed at any moment, it goes on where it was.
+
+    Every pairing plays the same deals, each in every seat. Results are stored as they come; the same command again, or --resume
+    --out FOLDER, plays what is missing. Ctrl-C stops in good order.
+
+    Args:
+        game: the game's name
+        agents: two or more, each AGENT or NAME=AGENT; docs/bots.md lists the ways to name an agent
+        players: seats of a table, 2 to 4
+        rules: options of the rules, "option=value,…"
+        games: games of each pairing, rounded up to whole blocks; 200 if not given. With --until-sure the most: 20,000
+        until_sure: play until the order of neighbours in the ranking is settled at 95 %, for the pairings that can tell
+        minutes: begin no more games after so many minutes
+        seed: of the deals
+        out: the folder of the results; runs/arena-<game>-<players>p-<seed> if not given
+        resume: go on in the folder --out with the settings found there (--games, --until-sure and --workers may be given anew)
+        workers: processes that play; 1 plays in this one
+        deals_per_block: deals that are played and stored together, 25 or fewer
+        anchor: the agent whose rating is 0; the heuristic, or else the first
+        report: show the report of this folder, as far as it has been played, and play nothing
+        any_variant: allow policies that were trained for other variants
+        quiet: no progress
+    """
+    from training.arena_run import Asked, run_and_show
+
+    asked = Asked(game, agents, players, rules, games, until_sure, minutes, seed, out, resume, workers, deals_per_block, anchor, report,
+                  any_variant, quiet)  # fmt: skip
+    run_and_show(asked, console)
+
+
+COMMANDS: dict[str, Any] = {
+    "train": train,
+    "evaluate": evaluate,
+    "arena": arena,
+    "watch": watch,
+    "rules": rules,
+    "bench": bench,
+    "games": games,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -55,6 +55,7 @@ def test_a_damaged_block_is_named_and_can_be_written_again(tmp_path: Path, keep:
     path = store.path("b1")
     whole = path.read_bytes()
     path.write_bytes(whole[:keep])
+    store.close()
     again = Blocks(tmp_path)
     assert again.damaged == ["b1"] and again.done == {"b0", "b2"}
     assert set(again.read()["block"]) == {"b0", "b2"}
@@ -66,7 +67,20 @@ def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     store = Blocks(tmp_path)
     left = store.folder / ".b0.parquet.123.part"
     left.write_bytes(b"half")
-    assert Blocks(tmp_path).done == set() and not left.exists()
+    opened = Blocks(tmp_path)
+    assert opened.done == set() and left.exists()  # another process may be writing it
+    opened.append("b1", rows(0))
+    assert not left.exists()
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    first, second = Blocks(tmp_path), Blocks(tmp_path)
+    first.lock()
+    with pytest.raises(StoreError, match="another process is writing"):
+        second.append("b", rows(0))
+    first.close()
+    second.append("b", rows(0))
+    assert Blocks(tmp_path).done == {"b"}
 
 
 def test_columns_of_two_lengths_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,315 @@
+"""Run a tournament: blocks are played, here or in worker processes, and stored one by one, so that any end is one to go on from."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import platform
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from typing import Any
+
+from agents import named
+from tabletop.compiled import package_hash
+from tabletop.errors import CheckpointError, TabletopError, listed
+from training.arena_block import BlockPlayer, Setup, parse_agents
+from training.arena_results import Results
+from training.arena_schedule import Block, seatings
+from training.arena_store import Blocks, StoreError, claim, read_manifest
+
+FORMAT = 1
+DEFAULT_GAMES, MOST_GAMES = 200, 20_000  # of each pairing: played; and at most, when playing until sure
+DEFAULT_SIZE = 25  # deals of a block
+LIBRARIES = ("beyond-away", "numpy", "numba", "duckdb", "choix", "torch")
+
+Progress = Callable[[float, str], None]  # share of the whole that is done, and what there is to say
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When a tournament is over. games: of each pairing, rounded up to whole blocks; until_sure: only as many rounds as it takes to
+    settle the order of all neighbours in the ranking, for the groups that can tell."""
+
+    games: int
+    until_sure: bool = False
+
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise ValueError(f"games must be at least 1, not {self.games}")
+
+
+class Arena:
+    """A tournament in a folder. Making it claims the folder for its settings, or finds it to hold those results already."""
+
+    def __init__(self, setup: Setup, goal: Goal, folder: Path, workers: int = 1) -> None:
+        if workers < 1:
+            raise ValueError(f"workers must be at least 1, not {workers}")
+        self.setup, self.goal, self.folder, self.workers = setup, goal, folder, workers
+        self.names = tuple(name for name, _ in setup.agents)
+        claim(folder, settings(setup), {"goal": {"games": goal.games, "until_sure": goal.until_sure}, "made_with": made_with()})
+        self.store = Blocks(folder)
+        self.seconds: dict[int, list[float]] = {}  # how long blocks took, by group
+
+    @property
+    def rounds(self) -> int:
+        """The most rounds that the goal allows."""
+        games_of_a_deal = min(len(seatings(group)) for group in self.setup.groups)
+        return -(-self.goal.games // (games_of_a_deal * self.setup.size))
+
+    def results(self, rounds: int | None = None) -> Results:
+        """What has been played, or of it the first rounds."""
+        blocks = sorted(block for block in self.store.done if rounds is None or int(block.split("-")[0]) < rounds)
+        return Results.of(self.store.read(blocks), self.names, self.setup.players)
+
+    def stages(self) -> Iterator[list[Block]]:
+        """The blocks of the tournament, stage by stage; each stage is to be played before the next is asked for.
+
+        Until sure, a stage is the next rounds of the groups that hold a pair of neighbours whose order is open: one round, later a
+        quarter of the rounds so far. It depends on the results before it alone, so a tournament that is resumed goes the same way.
+        """
+        every = range(len(self.setup.groups))
+        if not self.goal.until_sure:
+            yield [Block(r, group) for r in range(self.rounds) for group in every]
+            return
+        played = 0
+        while played < self.rounds:
+            pairs = self.results(played).open_pairs() if played else []
+            if played and not pairs:
+                return
+            chosen = [g for g in every if not played or any(set(pair) <= set(self.setup.groups[g]) for pair in pairs)]
+            more = min(max(1, played // 4), self.rounds - played)
+            yield [Block(r, group) for r in range(played, played + more) for group in chosen]
+            played += more
+
+    def run(self, minutes: float | None = None, progress: Progress | None = None) -> bool:
+        """Play what is missing. True if the goal is reached, False if the minutes are over. Ctrl-C (and SIGTERM) is raised as
+        KeyboardInterrupt; whatever has been finished is stored."""
+        deadline = None if minutes is None else time.monotonic() + 60 * minutes
+        self.store.lock()
+        with terminate_is_interrupt(), Worker(self.setup) if self.workers == 1 else Workers(self.setup, self.workers) as worker:
+            for stage in self.stages():
+                todo = [block for block in stage if block.name not in self.store.done]
+                done = len(stage) - len(todo)
+                if progress:
+                    progress(done / len(stage), self._told(stage, done, todo))
+                for block, columns, seconds in worker.play(todo, deadline):
+                    self.store.append(block.name, columns)
+                    done += 1
+                    todo.remove(block)
+                    self.seconds.setdefault(block.group, []).append(seconds)
+                    if progress:
+                        progress(done / len(stage), self._told(stage, done, todo))
+                if todo:
+                    return False
+        return True
+
+    def _told(self, stage: list[Block], done: int, todo: list[Block]) -> str:
+        """How far a stage is, and how long the rest will take: as long as blocks of the same groups took."""
+        text = f"{done} of {len(stage)} blocks"
+        if self.goal.until_sure:
+            text += f" of rounds {stage[0].round + 1} to {stage[-1].round + 1}, {len({block.group for block in stage})} groups"
+        if self.seconds and todo:
+            mean = {group: sum(took) / len(took) for group, took in self.seconds.items()}
+            other = sum(mean.values()) / len(mean)
+            text += f", {duration(sum(mean.get(block.group, other) for block in todo) / self.workers)} left"
+        return text
+
+
+class Worker:
+    """Plays blocks in this process."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.player = BlockPlayer(setup)
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.player.close()
+
+    def play(self, blocks: list[Block], deadline: float | None) -> Iterator[tuple[Block, dict[str, Any], float]]:
+        """(block, its columns, seconds it took) for one block after another; none is begun after the deadline (time.monotonic)."""
+        for block in list(blocks):
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            begun = time.monotonic()
+            yield block, self.player.play(block), time.monotonic() - begun
+
+
+class Workers(Worker):
+    """Plays blocks in processes of their own, which end with this one however it ends."""
+
+    def __init__(self, setup: Setup, number: int) -> None:
+        self.number = number
+        self.before = set(multiprocessing.active_children())
+        context = multiprocessing.get_context("forkserver")  # a forked copy of a process that has computed in threads may hang
+        self.pool = ProcessPoolExecutor(number, context, _begin, (setup,))
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - self.before:
+            process.terminate()
+
+    def play(self, blocks: list[Block], deadline: float | None) -> Iterator[tuple[Block, dict[str, Any], float]]:
+        waiting = list(blocks)
+        running: dict[Future[tuple[dict[str, Any], float]], Block] = {}
+        while waiting or running:
+            while waiting and len(running) < self.number and (deadline is None or time.monotonic() < deadline):
+                block = waiting.pop(0)
+                running[self.pool.submit(_play, block)] = block
+            if not running:
+                return
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                block = running.pop(future)
+                try:
+                    yield block, *future.result()
+                except BrokenProcessPool:
+                    played = [block.name, *(other.name for other in running.values())]
+                    raise WorkerDied(f"a worker process died; it played block {' or '.join(played)}; finished ones are stored") from None
+
+
+class WorkerDied(TabletopError, RuntimeError):
+    """A worker process ended, by a signal or for want of memory."""
+
+
+_player: BlockPlayer | None = None
+
+
+def _begin(setup: Setup) -> None:
+    """In a worker: Ctrl-C is the parent's to answer, one thread for torch, and no life without the parent."""
+    global _player
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    _player = BlockPlayer(setup)
+
+
+def _end_with(sentinel: int) -> None:
+    wait_for([sentinel])
+    os._exit(1)
+
+
+def _play(block: Block) -> tuple[dict[str, Any], float]:
+    assert _player is not None
+    begun = time.monotonic()
+    return _player.play(block), time.monotonic() - begun
+
+
+class terminate_is_interrupt:
+    """While this holds, SIGTERM is as Ctrl-C."""
+
+    def __enter__(self) -> None:
+        self.main = threading.current_thread() is threading.main_thread()
+        if self.main:
+            self.before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def __exit__(self, *_: object) -> None:
+        if self.main:
+            signal.signal(signal.SIGTERM, self.before)
+
+
+def duration(seconds: float) -> str:
+    """A length of time to read: 42 s, 12 min, 3.2 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+# -- the manifest ------------------------------------------------------------------------------------------------------
+
+
+def settings(setup: Setup) -> dict[str, Any]:
+    """What results depend on, for the manifest. Agents are made once, which finds wrong names before anything is played."""
+    game, variant = setup.parsed()
+    agents = {}
+    for name, told in setup.agents:
+        made = named.agent(game, told, variant, setup.any_variant)
+        agents[name] = {"agent": told, "digest": digest(told, made)}
+    return {
+        "format": FORMAT,
+        "game": setup.game,
+        "variant": str(variant),
+        "agents": agents,
+        "seed": setup.seed,
+        "deals_per_block": setup.size,
+        "any_variant": setup.any_variant,
+        "interface": game.format.hex(),
+        "game_code": hashlib.sha256(b"".join(package_hash(package) for package in game.packages)).hexdigest()[:16],
+    }
+
+
+def digest(told: str, agent: Any) -> str:
+    """Of what an agent is made of: the source of its class (of one of ours, all of them), and what its name names: files, modules
+    and policies."""
+    from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy
+
+    module = sys.modules.get(type(agent).__module__)
+    found = hashlib.sha256(package_hash("agents") if module and module.__name__.startswith("agents.") else b"")
+    paths = [Path(module.__file__)] if module and module.__file__ else []
+    for part in re.split(r"[:,=\s]+", told):
+        path = Path(part)
+        if part in sys.modules and (file := sys.modules[part].__file__):
+            paths.append(Path(file))
+        elif part and path.is_file():
+            paths.append(path)
+        elif part and path.is_dir():
+            with suppress(CheckpointError):
+                policy = find_policy(path)
+                paths += [policy / WEIGHTS_FILE, policy / CARD_FILE]
+    for path in dict.fromkeys(paths):
+        if path.is_file():
+            found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def made_with() -> dict[str, str]:
+    return {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+
+
+def setup_of(folder: Path) -> tuple[Setup, Goal]:
+    """What a folder's manifest says that is played in it."""
+    told = read_manifest(folder)
+    try:
+        kept, goal = told["settings"], told["goal"]
+        if kept["format"] != FORMAT:
+            raise StoreError(f"{folder} holds results of format {kept['format']}; this version reads {FORMAT}")
+        agents = tuple((name, agent["agent"]) for name, agent in kept["agents"].items())
+        setup = Setup(kept["game"], kept["variant"], agents, int(kept["seed"]), int(kept["deals_per_block"]), bool(kept["any_variant"]))
+        return setup, Goal(int(goal["games"]), bool(goal["until_sure"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{folder} holds no tournament to read: {type(error).__name__} {error}") from None
+
+
+def new_setup(
+    game: str, agents: tuple[str, ...], players: int, rules: str, seed: int, size: int | None, goal: Goal, any_variant: bool
+) -> Setup:
+    """A tournament's settings from the command line's; ValueError or RulesError says what is wrong."""
+    import tabletop
+
+    found = tabletop.game(game)
+    variant = found.variant(rules, players)
+    if size is not None and size < 1:
+        raise ValueError(f"deals per block must be at least 1, not {size}")
+    if seed < 0:
+        raise ValueError(f"seed must be at least 0, not {seed}")
+    deals = -(-goal.games // variant.players)
+    chosen = size or max(1, min(DEFAULT_SIZE, deals))
+    parsed = parse_agents(agents)
+    if len(parsed) > 64:
+        raise ValueError(f"a tournament takes at most 64 agents, not {listed(name for name, _ in parsed)}")
+    return Setup(game, str(variant), parsed, seed, chosen, any_variant)

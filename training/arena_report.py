@@ -1,0 +1,221 @@
+"""What came of a tournament: one summary in plain values (report.json), shown as tables on the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from training.arena import setup_of
+from training.arena_results import Results
+from training.arena_store import Blocks
+from training.files import write_json, write_text
+from training.ratings import rate
+from training.statistics import Share, share_by_deal
+
+
+def load(folder: Path) -> tuple[Results, dict[str, Any]]:
+    """The results in a run's folder so far, and what they are of. Nothing in the folder is changed."""
+    setup, goal = setup_of(folder)
+    store = Blocks(folder)
+    results = Results.of(store.read(), tuple(name for name, _ in setup.agents), setup.players)
+    told = {"variant": setup.variant, "seed": setup.seed, "agents": dict(setup.agents), "damaged_blocks": store.damaged}
+    return results, told | {"until_sure": goal.until_sure}
+
+
+def summary(results: Results, told: dict[str, Any], anchor: str | None = None) -> dict[str, Any]:
+    """Everything that the report shows, as JSON values. told: as `load` gives it; anchor: the agent whose rating is 0, by default the
+    heuristic, or else the first agent."""
+    names = results.names
+    if anchor is not None and anchor not in names:
+        raise ValueError(f"the anchor must be one of {', '.join(names)}, not {anchor}")
+    if not len(results):
+        raise ValueError("no game has been finished yet")
+    zero = names.index(anchor) if anchor else next((k for k, n in enumerate(names) if told["agents"][n] == "heuristic"), 0)
+    ratings = rate(results.wins, zero)
+    order = sorted(range(len(names)), key=lambda k: (-ratings[k].value, k))
+    agents = [_agent(results, told, k) | {"rating": _plain(ratings[k].value, ratings[k].low, ratings[k].high)} for k in order]
+    for entry, (a, b) in zip(agents, pairwise(order), strict=False):
+        sure = results.settled(a, b)
+        entry["above_next"] = {1: "yes", -1: "no", 0: "open"}[sure.sign] if sure.n else "not played"
+    return {
+        **told,
+        "anchor": names[zero],
+        "games": len(results),
+        "deals": len(np.unique(results.deal)),
+        "players": results.seats,
+        "ranking": agents,
+        "pairs": [_pair(results, a, b) for at, a in enumerate(order) for b in order[at + 1 :]],
+        "seats": [_share(share_by_deal(results.deal, results.share[:, seat])) for seat in range(results.seats)],
+        "decisions_per_game": _spread(results.decisions.sum(axis=1)),
+        "cut_off": float(results.truncated.mean()),
+        "faults": int((results.fault_seat >= 0).sum()),
+    }
+
+
+def _agent(results: Results, told: dict[str, Any], k: int) -> dict[str, Any]:
+    games, share = results.mean_share(k)
+    mine = results.seating == k
+    asked = results.decisions[mine].sum()
+    at_fault = (results.fault_seat >= 0) & (results.seating[np.arange(len(results)), results.fault_seat] == k)
+    kinds = Counter(map(str, results.fault_kind[at_fault]))
+    return {
+        "name": results.names[k],
+        "agent": told["agents"][results.names[k]],
+        "share": _share(share_by_deal(results.deal[games], share)) if len(games) else None,
+        "games": len(games),
+        "decisions_per_game": float(asked / max(mine.sum(), 1)),
+        "milliseconds_per_decision": float((results.milliseconds * results.decisions)[mine].sum() / max(asked, 1)),
+        "cut_off": float(results.truncated[games].mean()) if len(games) else 0.0,
+        "faults": dict(sorted(kinds.items())),
+        "fault_example": str(results.fault_reason[at_fault][0]) if at_fault.any() else "",
+    }
+
+
+def _pair(results: Results, a: int, b: int) -> dict[str, Any]:
+    score, sure = results.score(a, b), results.settled(a, b)
+    return {
+        "better": results.names[a],
+        "worse": results.names[b],
+        "score": _share(score) if score else None,
+        "settled": {1: "better", -1: "worse", 0: "open"}[sure.sign],
+    }
+
+
+def _plain(value: float, low: float | None, high: float | None) -> dict[str, float | None]:
+    return {"value": value, "low": low, "high": high}
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {"mean": share.mean, "low": share.low, "high": share.high, "games": share.games, "deals": share.deals}
+
+
+def _spread(values: np.ndarray) -> dict[str, float]:
+    low, high = np.percentile(values, [10, 90])
+    return {"mean": float(values.mean()), "p10": float(low), "p90": float(high)}
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+Rows = tuple[list[str], list[list[str]]]
+LEFT = ("agent", "games lost by fault")  # columns of words
+
+
+def rating_text(rating: dict[str, Any]) -> str:
+    low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (rating["low"], rating["high"]))
+    return f"{rating['value']:.0f} [{low}, {high}]"
+
+
+def share_text(share: dict[str, Any] | None) -> str:
+    return f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]" if share else "–"
+
+
+def time_text(milliseconds: float) -> str:
+    return f"{milliseconds:.{max(0, 1 - math.floor(math.log10(max(milliseconds, 1e-3))))}f}"
+
+
+def ranking_rows(told: dict[str, Any]) -> Rows:
+    rows = []
+    for place, entry in enumerate(told["ranking"], 1):
+        above = entry.get("above_next", "")
+        rows.append([str(place), entry["name"], rating_text(entry["rating"]), above, share_text(entry["share"]), f"{entry['games']:,}"])
+    return ["", "agent", "rating", "above the next?", "share of the victory", "games"], rows
+
+
+def play_rows(told: dict[str, Any]) -> Rows:
+    rows = []
+    for place, entry in enumerate(told["ranking"], 1):
+        faults = ", ".join(f"{number} {kind}" for kind, number in entry["faults"].items())
+        numbers = [f"{entry['decisions_per_game']:.0f}", time_text(entry["milliseconds_per_decision"])]
+        rows.append([str(place), entry["name"], *numbers, f"{100 * entry['cut_off']:.1f} %", faults or "0"])
+    return ["", "agent", "decisions a game", "ms a decision", "games cut off", "games lost by fault"], rows
+
+
+def pair_rows(told: dict[str, Any]) -> Rows:
+    """Each agent's score against each other, by place in the ranking."""
+    names = [entry["name"] for entry in told["ranking"]]
+    found = {(pair["better"], pair["worse"]): pair["score"] for pair in told["pairs"]}
+    rows = []
+    for place, name in enumerate(names, 1):
+        row = [str(place), name]
+        for other in names:
+            share = found.get((name, other)) or _turned(found.get((other, name)))
+            row.append("" if other == name else share_text(share))
+        rows.append(row)
+    return ["", "agent", *(str(k + 1) for k in range(len(names)))], rows
+
+
+def _turned(share: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The same games seen from the other side."""
+    return share and share | {"mean": 1 - share["mean"], "low": 1 - share["high"], "high": 1 - share["low"]}
+
+
+def lines(told: dict[str, Any]) -> list[str]:
+    """The rest of the report, a sentence a line."""
+    length = told["decisions_per_game"]
+    open_orders = sum(entry.get("above_next") == "open" for entry in told["ranking"])
+    found = [
+        f"{told['variant']}, {told['games']:,} games on {told['deals']:,} deals of seed {told['seed']}; {told['anchor']} has rating 0.",
+        f"Decisions a game: {length['mean']:.0f}, of 80 % of the games {length['p10']:.0f} to {length['p90']:.0f}; "
+        f"{100 * told['cut_off']:.1f} % cut off.",
+        "Share by seat: " + ", ".join(f"seat {k}: {share_text(seat)}" for k, seat in enumerate(told["seats"])) + ".",
+        f"Order of neighbours: {open_orders or 'none'} of {len(told['ranking']) - 1} open at 95 % for the whole ranking.",
+    ]
+    for above, below in pairwise(told["ranking"]):
+        if above.get("above_next") == "no":
+            found.append(f"{above['name']} is rated above {below['name']} and does worse against it: who beats whom goes in a circle.")
+    for entry in told["ranking"]:
+        if entry["faults"]:
+            found.append(f"{entry['name']} lost {sum(entry['faults'].values())} games by fault, as: {entry['fault_example']}")
+    if told["damaged_blocks"]:
+        found.append(f"Damaged blocks, which do not count: {', '.join(told['damaged_blocks'])}.")
+    return found
+
+
+def tables(told: dict[str, Any]) -> list[tuple[str, Rows]]:
+    """The tables of the report with their titles."""
+    pairs = "Share of the victory against each other"
+    if told["players"] > 2:
+        pairs = "Score against each other: 50 % and half of what a seat gets more of the victory than one of the other's"
+    return [("Ranking, with 95 % intervals", ranking_rows(told)), (pairs, pair_rows(told)), ("How they played", play_rows(told))]
+
+
+def show(told: dict[str, Any], console: Console) -> None:
+    """The report on a terminal."""
+    for title, (head, rows) in tables(told):
+        table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in head:
+            table.add_column(name, justify="left" if name in LEFT else "right", overflow="fold", min_width=10 if name == "agent" else None)
+        for row in rows:
+            table.add_row(*(Text(cell if name == "agent" else cell.replace(" [", "\n[")) for name, cell in zip(head, row, strict=True)))
+        console.print(table)
+    for line in lines(told):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def markdown(told: dict[str, Any]) -> str:
+    parts = ["\n".join(f"{line}  " for line in lines(told)).rstrip()]
+    for title, (head, rows) in tables(told):
+        align = ["---" if name in LEFT else "---:" for name in head]
+        told_rows = [[f"`{cell}`" if name == "agent" else cell for name, cell in zip(head, row, strict=True)] for row in rows]
+        table = "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in (head, align, *told_rows))
+        parts.append(f"{title}:\n\n{table}")
+    return "\n\n".join(parts) + "\n"
+
+
+def write(folder: Path, told: dict[str, Any]) -> list[Path]:
+    """Write report.json, report.md and report.png into a folder; their paths."""
+    from training.arena_picture import draw
+
+    write_json(folder / "report.json", told)
+    write_text(folder / "report.md", markdown(told))
+    draw(told, folder / "report.png")
+    return [folder / f"report.{kind}" for kind in ("md", "json", "png")]
