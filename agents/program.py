@@ -86,7 +86,7 @@ class ProgramBot:
         answer_kb: int = 64,
     ) -> None:
         self.command = shlex.split(command) if isinstance(command, str) else list(command)
-        self.name = f"program:{shlex.join(self.command)}"
+        self.name = f"program:{' '.join(shlex.join(self.command).split())}"
         if not self.command or shutil.which(self.command[0]) is None:
             raise ValueError(f"there is no program {self.command[0]!r}" if self.command else "a program is needed, as in 'node bot.mjs'")
         limits = {"decision_seconds": decision_seconds, "game_seconds": game_seconds, "start_seconds": start_seconds}
@@ -107,8 +107,8 @@ class ProgramBot:
 
     def start(self, variant: Variant, seat: int) -> None:
         """A game begins. Starts the program if it is not running; BotFault (start) if it does not start or greet."""
-        self._left = self.game_seconds
         process = self._running()
+        self._left = self.game_seconds
         rules = {name: getattr(variant.rules, name) for name in variant.rules.names()}
         rules = {name: value if isinstance(value, bool | int | None) else str(value) for name, value in rules.items()}
         process.tell(_line({"type": "start", "variant": str(variant), "rules": rules, "players": variant.players, "seat": seat}))
@@ -116,7 +116,7 @@ class ProgramBot:
     def decide(self, observation: np.ndarray, action_mask: np.ndarray) -> int:
         """The action (an id) for observation (D,) and mask (A,) of its seat. After a BotFault the program is gone, and the next `start`
         starts it anew."""
-        process = self._running()
+        process = self._process or self._running()  # one that has died since the start of a game has lost it
         names = self.game.actions.names
         seconds = self.decision_seconds if self._left is None else min(self.decision_seconds, self._left)
         question = {
@@ -193,11 +193,14 @@ class ProgramBot:
         return process
 
     def _hello(self) -> dict[str, Any]:
-        layout = self.game.layout
-        parts = [
+        layout, planes = self.game.layout, getattr(self.game.module("observation"), "PLANES", ())
+        parts: list[dict[str, Any]] = [
             {"name": p.name, "start": p.start, "shape": p.shape, "low": p.low, "high": p.high, "labels": p.labels, "doc": p.doc}
             for p in layout.parts.values()
         ]
+        for part in parts:
+            if planes and part["shape"][:1] == (len(planes),):
+                part["planes"] = planes  # names for the first axis
         limits = {"decision": self.decision_seconds, "game": self.game_seconds, "start": self.start_seconds}
         return {
             "type": "hello",
