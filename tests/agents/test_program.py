@@ -196,7 +196,7 @@ def test_players_of_our_own_that_fail_lose_too() -> None:
 
 def test_in_a_batch_a_fault_is_an_error() -> None:
     failing = bot("if decisions == 5: first = 'nonsense'")
-    with pytest.raises(BotFault, match="program:.*: answered nonsense"):
+    with pytest.raises(BotFault, match=r"program:.*: answered nonsense"):
         evaluate(GAME, failing, [TWO], games=4, opponents=[RandomAgent()])
 
 
