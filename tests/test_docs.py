@@ -111,12 +111,15 @@ def a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("page", [page for page in PAGES if "```" in PAGES[page]])
 def test_code_and_commands(page: str, a_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(a_run / "runs", tmp_path / "runs")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     names: dict[str, Any] = {"__name__": "docs"}
     for block in blocks(page):
         if block.language == "python":
+            if file := re.match(r"# (\w+\.py)\n", block.text):  # a file to be
+                Path(file[1]).write_text(block.text)
             run_python(block, names)
         elif block.language == "sh":
             for line, command in commands(block):
@@ -155,7 +158,8 @@ def run_command(page: str, line: int, command: str) -> None:
         words.pop(0)
     program, *arguments = words
     if program == "beyond-away":
-        run_ours(page, line, arguments)
+        if shutil.which("node") or not any(word.startswith("program:node ") for word in arguments):
+            run_ours(page, line, arguments)
     elif program == "make":
         recipes = makefile()
         targets = [word for word in arguments if "=" not in word]
@@ -270,7 +274,7 @@ def test_names_in_the_text(page: str) -> None:
     """Modules, attributes, files and commands that the text names are there."""
     for number, line in prose(page):
         for code in re.findall(r"`([^`]+)`", line):
-            if re.fullmatch(r"(tests|docs|tabletop|beyond_env|away_env|agents|training)/[\w./*-]*", code):
+            if re.fullmatch(r"(tests|docs|examples|tabletop|beyond_env|away_env|agents|training)/[\w./*-]*", code):
                 if not list(ROOT.glob(code.rstrip("/"))):
                     wrong(page, number, f"there is no {code}")
             elif match := re.match(r"(?:tabletop|beyond_env|away_env|beyond_v0|agents|training)(?:\.\w+)+", code):
