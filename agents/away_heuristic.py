@@ -1,351 +1,98 @@
 """An a_way player that looks one card ahead: it does what leaves its own ship near home and the others' far from it.
 
-A position is worth what the ways home promise: moves along the lanes as they lie or, where no lanes lead home yet, moves to an open
-lane's end and cells from there to home. Every action is carried out on a copy of the position, all targets it asks for included, and
-the best end counts. The copy is made from the observation alone: hands of others and the deck in it are a guess, and nothing of
-them is used. Whole batches at once; ties go to the lowest action.
+A position is worth what the ways home promise (`away_ways`). Every action is carried out on a copy of the position, all targets it
+asks for included, and the best end counts. The copy is made from the observation alone (`away_position`). Whole batches at once; ties
+go to the lowest action.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 import tabletop
-from away_env import observation as o
-from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, ACTIONS
-from away_env.cards import FIRST_BASE, MAX_PLAYERS, MOST_STATIONS, NUM_CARDS, NUM_EXPLORATION, PIRATE_RAID, SCRAPYARD, UNKNOWN_FATE
-from away_env.effects import SIZE
-from away_env.kernel import FACTION, apply, forget_decision, legal
-from away_env.lanes import BASE_PORT, CELL_OF, CELLS, FRAME, MOST_WAITING, STEP, is_card, lanes_from
-from away_env.state import (
-    CELL,
-    DECK,
-    FREE,
-    LAID,
-    LINE,
-    NO_CARD,
-    NO_CELL,
-    NO_FACTION,
-    NOWHERE,
-    NUM_CELLS,
-    OFF,
-    PILE,
-    SEAT,
-    STATE,
-    STOP,
-    TABLE_PLACE,
-    TURN,
+from agents.away_position import rebuild
+from agents.away_ways import (
+    CARD,
+    CHAIN,
+    FAR,
+    FATE,
+    FRESH,
+    NEAR,
+    NEAR_WORTH,
+    NO_WAY,
+    OTHERS,
+    ROOM,
+    SOON,
+    WEIGHTS,
+    least_moves,
+    may_lengthen,
+    search,
+    study,
+    way_home,
 )
-from away_env.targets import ACTION
-from away_env.turn import MAX_ROUNDS
+from away_env import observation as o
+from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, A_STOP, A_TURN, ACTIONS
+from away_env.cards import (
+    COSMIC_COMPASS,
+    MAX_PLAYERS,
+    NEBULA_DEVIATION,
+    NUM_CARDS,
+    NUM_DESIGNS,
+    SCRAPYARD,
+    SIDE,
+    SOLAR_ROTATION,
+    SOLAR_STORM,
+    SOLAR_TORNADO,
+    SUPER_NEBULA,
+    UNKNOWN_FATE,
+    UNSTABLE_FIELD,
+)
+from away_env.kernel import FACTION, apply, legal
+from away_env.lanes import CELL_OF, FRAME, TURNED, can_lift, is_bare, is_card, is_empty_card, is_solar, may_lay, may_lie
+from away_env.state import CELL, FREE, LAY, LINE, SEAT, STATE, STOP, TURN
+from away_env.targets import ACTION, count_empty, is_rotated_by
 from tabletop.compiled import announce, kernel, used_packages
 from tabletop.sampling import check_masks
 
-KERNEL_PACKAGES = ("away_env",)
+__all__ = ["HEURISTIC", "WEIGHTS", "AwayHeuristic", "best_end", "decide", "nearness", "rebuild", "value", "way_home", "worth_of_action"]
 
-#: What the player weighs (see docs/agents.md)
-WEIGHTS = {
-    "far": 0.12,  # how fast a way home loses worth with its length: exp(-far x moves)
-    "near": 0.70,  # the same, of what counts near home only
-    "near_worth": 0.60,  # what that is worth
-    "gap": 2.2,  # moves that a cell without a card on the way counts for
-    "blocked": 2.5,  # moves that a card counts for besides that does not let the ship in or out
-    "others": 0.85,  # weight of the opponents
-    "card": 0.002,  # what a card played costs
-    "chain": 0.004,  # what a further card of the same faction in the hand is worth when one is played
-    "fate": 0.02,  # what an unknown fate brings
-    "fresh": 0.006,  # what discarding a card is worth
-    "soon": 0.20,  # what is lost by coming home in phase 2 only
-}
-FAR, NEAR, NEAR_WORTH, GAP, BLOCKED, OTHERS, CARD, CHAIN, FATE, FRESH, SOON = range(len(WEIGHTS))
-NO_WAY = 40.0  # moves home when neither lanes nor open ends lead anywhere
+KERNEL_PACKAGES = ("away_env", "agents.away_position", "agents.away_ways")
+
 DEPTH = 6  # most targets of an action, and one more
 MOST_LEAVES = 200  # ends of one action that are looked at
 STRIDE = 97  # targets are tried in steps of this: prime to the number of actions, so that a cut sample is spread out
 NEVER = -1e9
+NOBODY = np.int64(-1)
+LEAF = MAX_PLAYERS  # the room for searches in positions that are tried
 
 
-# -- the position as the observation tells it ------------------------------------------------------------------------------
+class Desk(NamedTuple):
+    """Where a decision is worked out."""
+
+    rooms: np.ndarray  # (MAX_PLAYERS + 1,) ROOM: for each seat's way home in the position, and for searches in those tried
+    near: np.ndarray  # (MAX_PLAYERS,) what the others' ways are worth in a position tried
+    alike: np.ndarray  # `alike_turns`
 
 
-@kernel
-def only(obs, at, size):
-    """Place of the one among `size` entries, or -1."""
-    for j in range(size):
-        if obs[at + j]:
-            return j
-    return -1
-
-
-@kernel
-def rebuild(obs, s):
-    """Write the position into s, whose options and card table are set; the acting seat's number is returned."""
-    players = 2 + only(obs, o.O_PLAYERS, 3)
-    me = (players - only(obs, o.O_FIRST, MAX_PLAYERS)) % players
-    s["players"] = players
-    s["seat"] = me
-    s["over"] = 0
-    s["decisions"] = 0
-    s["limit"] = 1 << 30
-    s["won"][:] = 0
-    s["options"][SIZE] = obs[o.O_SIZE]
-    s["options"][MAX_ROUNDS] = obs[o.O_ROUND] + obs[o.O_ROUNDS_LEFT]
-    s["round"] = obs[o.O_ROUND]
-    s["part"] = 2 if obs[o.O_SECOND_PART] else 1
-    forget_decision(s)
-    s["phase"] = only(obs, o.O_PHASE, 9)
-    faction = only(obs, o.O_FACTION, 4)
-    s["faction"] = faction if faction >= 0 else NO_FACTION
-    s["discarded"] = obs[o.O_DISCARDED]
-    rebuild_table(obs, s, me)
-    rebuild_ships(obs, s, me, players)
-    rebuild_cards(obs, s, me, players)
-    s["effect"] = only(obs, o.O_EFFECT, len(o.EFFECTS))
-    s["step"] = obs[o.O_STEP]
-    first = only(obs, o.P_NAMED_1, o.PLANE)
-    second = only(obs, o.P_NAMED_2, o.PLANE)
-    if s["effect"] == PIRATE_RAID:
-        raided = only(obs, o.O_RAIDED, MAX_PLAYERS)
-        s["target"][0] = (me + raided) % players if raided >= 0 else NO_CELL
-        s["target"][1] = CELL_OF[me, first] if first >= 0 else NO_CELL
-    else:
-        s["target"][0] = CELL_OF[me, first] if first >= 0 else NO_CELL
-        s["target"][1] = CELL_OF[me, second] if second >= 0 else NO_CELL
-    named = only(obs, o.O_NAMED_TURN, 4)
-    s["target_turn"] = (named - FRAME[me]) & 3 if named >= 0 else -1
-    return me
-
-
-@kernel
-def rebuild_table(obs, s, me):
-    """Cards and bases on the table."""
-    s["board"][:] = OFF
-    s["turn"][:] = 0
-    s["base"][:] = NO_CELL
-    for own in range(o.PLANE):
-        cell = CELL_OF[me, own]
-        card = np.int64(obs[o.O_LYING + own]) - 1
-        if card >= 0:
-            s["board"][cell] = card
-            s["design"][card] = obs[o.O_LYING + o.PLANE + own] - 1
-            s["turn"][cell] = (np.int64(obs[o.O_LYING + 2 * o.PLANE + own]) - 1 - FRAME[me]) & 3
-        elif obs[o.O_BOARD + 5 * o.PLANE + own]:
-            s["board"][cell] = FREE
-        else:
-            base = -1
-            for port in range(4):  # a base is told by the side its port is on
-                if obs[o.O_BOARD + (o.IN + port) * o.PLANE + own]:
-                    for k in range(MAX_PLAYERS):
-                        if (BASE_PORT[k] + FRAME[me]) & 3 == port:
-                            base = k
-            if base >= 0:
-                s["board"][cell] = FIRST_BASE + base
-                s["base"][base] = cell
-
-
-@kernel
-def rebuild_ships(obs, s, me, players):
-    s["ship"][:] = NO_CELL
-    s["stop"][:] = 0
-    s["home"][:] = 0
-    s["hand_size"][:] = 0
-    for k in range(players):
-        seat = (me + k) % players
-        s["ship"][seat] = CELL_OF[me, only(obs, o.P_SHIP + k * o.PLANE, o.PLANE)]
-        s["stop"][seat] = only(obs, o.O_STOP + k * (1 + MOST_STATIONS), 1 + MOST_STATIONS)
-        s["home"][seat] = obs[o.O_HOME + k]
-        s["hand_size"][seat] = obs[o.O_HAND_SIZE + k]
-
-
-@kernel
-def rebuild_cards(obs, s, me, players):
-    """Where the cards are; those not seen are dealt to the other hands and the deck as they come."""
-    s["deck"][:] = NO_CARD
-    s["pile"][:] = NO_CARD
-    s["place"][:] = NOWHERE
-    seat = 0
-    dealt = 0  # to that seat
-    left = -np.int64(s["hand_size"][me])
-    for k in range(players):
-        left += np.int64(s["hand_size"][k])
-    size = 0
-    piled = 0
-    top = only(obs, o.O_PILE_TOP, NUM_CARDS)
-    s["card"] = only(obs, o.O_CARD, NUM_CARDS)
-    deck_size = np.int64(obs[o.O_DECK_SIZE])
-    for card in range(NUM_CARDS):
-        if obs[o.O_HAND + card]:
-            s["place"][card] = me
-        elif obs[o.O_PILE + card]:
-            s["place"][card] = PILE
-            if card != top:
-                s["pile"][piled] = card
-                piled += 1
-        elif obs[o.O_ON_TABLE + card]:
-            s["place"][card] = TABLE_PLACE
-        elif card == s["card"] and card < NUM_EXPLORATION:
-            s["place"][card] = LAID
-        elif s["in_deck"][card]:
-            if size < deck_size:
-                s["place"][card] = DECK
-                s["deck"][size] = card
-                size += 1
-            elif left > 0:
-                while seat == me or dealt == s["hand_size"][seat]:
-                    seat += 1
-                    dealt = 0
-                s["place"][card] = seat
-                dealt += 1
-                left -= 1
-    s["deck_size"] = size
-    if top >= 0:
-        s["pile"][piled] = top
-        piled += 1
-    s["pile_size"] = piled
+_TRIED = [i * STRIDE % len(ACTIONS) for i in range(len(ACTIONS))]
+CELL_ORDER = np.array([a - A_CELL for a in _TRIED if A_CELL <= a < A_CELL + SIDE * SIDE], np.int64)  # own cells, as they are tried
+TURN_ORDER = np.array([a - A_TURN for a in _TRIED if A_TURN <= a < A_TURN + 4], np.int64)
 
 
 # -- what a position is worth ----------------------------------------------------------------------------------------------
 
 
 @kernel
-def way_home(s, seat, w):
-    """Moves from the ship to its home along the lanes, other ships away; where no lanes lead there, moves to where they end and
-    what the cells from there on cost."""
-    if s["home"][seat]:
-        return 0.0
-    home = np.int64(s["base"][seat ^ 1])
-    home_port = BASE_PORT[seat ^ 1]
-    seen = np.zeros(NUM_CELLS, np.uint8)
-    waiting = np.empty(MOST_WAITING, np.int16)
-    stops = np.empty(MOST_WAITING, np.int16)
-    moves = np.empty(MOST_WAITING, np.int16)
-    cost = np.full(NUM_CELLS, NO_WAY)  # of cells that lanes do not lead over
-    ends = np.empty(NUM_CELLS, np.int64)
-    num_ends = 0
-    at = np.int64(s["ship"][seat])
-    stop = np.int64(s["stop"][seat])
-    stops[0] = 8 * at + (3 + stop if stop > 0 else BASE_PORT[seat])
-    moves[0] = 0
-    num_stops = 1
-    next_stop = 0
-    warped = False
-    if stop > 0:
-        seen[at] = 1 << (3 + stop)
-    while next_stop < num_stops:
-        size = 1
-        waiting[0] = stops[next_stop]
-        taken = np.int64(moves[next_stop]) + 1
-        from_base = next_stop == 0 and stop == 0
-        next_stop += 1
-        cell = np.int64(waiting[0]) >> 3
-        point = np.int64(waiting[0]) & 7
-        if not from_base and not warped and s["vortices"][s["design"][s["board"][cell]]] >> point & 1:
-            warped = True
-            for there in CELLS:
-                if is_card(np.int64(s["board"][there])):
-                    vortices = np.int64(s["vortices"][s["design"][s["board"][there]]]) & ~np.int64(seen[there])
-                    for other in range(4, 8):
-                        if vortices >> other & 1:
-                            seen[there] |= 1 << other
-                            stops[num_stops] = 8 * there + other
-                            moves[num_stops] = taken
-                            num_stops += 1
-        while size > 0:
-            size -= 1
-            cell = np.int64(waiting[size]) >> 3
-            point = np.int64(waiting[size]) & 7
-            to = np.int64(1) << point if from_base else lanes_from(s, cell, point, False)
-            from_base = False
-            for other in range(4, 8):
-                if to >> other & 1 and not seen[cell] >> other & 1:
-                    seen[cell] |= 1 << other
-                    stops[num_stops] = 8 * cell + other
-                    moves[num_stops] = taken
-                    num_stops += 1
-            for port in range(4):
-                if to >> port & 1:
-                    there = cell + STEP[port]
-                    entry = port ^ 2
-                    on_table = np.int64(s["board"][there])
-                    if is_card(on_table):
-                        if seen[there] >> entry & 1:
-                            continue
-                        seen[there] |= 1 << entry
-                        if lets_in(s, there, entry):
-                            waiting[size] = 8 * there + entry
-                            size += 1
-                            continue
-                    elif there == home and entry == home_port:
-                        return float(taken)
-                    elif on_table != FREE:
-                        continue
-                    paid = taken + entry_cost(s, there, entry, w)
-                    if paid < cost[there]:
-                        if cost[there] == NO_WAY:
-                            ends[num_ends] = there
-                            num_ends += 1
-                        cost[there] = paid
-    return cost_of_cells(s, cost, ends, num_ends, home + STEP[home_port], home_port, w)
-
-
-@kernel
-def lets_in(s, cell, port):
-    """Does the card on the cell let a ship in by that port?"""
-    return s["face"][s["design"][s["board"][cell]], s["turn"][cell]] >> (o.IN + port) & 1
-
-
-@kernel
-def lets_out(s, cell, port):
-    return s["face"][s["design"][s["board"][cell]], s["turn"][cell]] >> (o.OUT + port) & 1
-
-
-@kernel
-def entry_cost(s, cell, port, w):
-    """Moves that getting on over a cell counts for, entered by a port: free, or with a card that lets ships in there or not."""
-    if s["board"][cell] == FREE:
-        return w[GAP]
-    return 1.0 if lets_in(s, cell, port) else 1.0 + w[BLOCKED]
-
-
-@kernel
-def cost_of_cells(s, cost, ends, num_ends, door, home_port, w):
-    """The least cost of a way over cells, from the ends of lanes (`cost` holds what they cost) to the home base behind the door."""
-    waits = np.zeros(NUM_CELLS, np.bool_)
-    queue = np.empty(NUM_CELLS, np.int64)
-    for j in range(num_ends):
-        queue[j] = ends[j]
-        waits[ends[j]] = True
-    head = 0
-    count = num_ends
-    while count > 0:
-        cell = queue[head]
-        head = (head + 1) % NUM_CELLS
-        count -= 1
-        waits[cell] = False
-        card = is_card(np.int64(s["board"][cell]))
-        for port in range(4):
-            there = cell + STEP[port]
-            on_table = np.int64(s["board"][there])
-            if on_table != FREE and not is_card(on_table):
-                continue
-            paid = cost[cell] + entry_cost(s, there, port ^ 2, w)
-            if card and not lets_out(s, cell, port):
-                paid += w[BLOCKED]
-            if paid < cost[there] and paid < cost[door]:
-                cost[there] = paid
-                if not waits[there]:
-                    waits[there] = True
-                    queue[(head + count) % NUM_CELLS] = there
-                    count += 1
-    least = cost[door]
-    if is_card(np.int64(s["board"][door])) and not lets_out(s, door, home_port ^ 2):
-        least += w[BLOCKED]
-    return least
-
-
-@kernel
 def value(s, me, w):
     """What the position is worth to the seat `me`."""
+    return value_in(s, me, w, np.empty(1, ROOM), 0)
+
+
+@kernel
+def value_in(s, me, w, rooms, r):
+    """The same, in a room of one's own."""
     if s["over"] == 1:
         return 10.0 if s["won"][me] else -10.0
     best = 0.0
@@ -353,13 +100,10 @@ def value(s, me, w):
     players = np.int64(s["players"])
     for k in range(players):
         if k != me:
-            near = nearness(s, k, w)
+            near = worth_of_way(search(s, k, w, rooms, r, NO_WAY), w)
             best = max(best, near)
             mean += near / (players - 1)
-    moves = way_home(s, me, w)
-    own = worth_of_way(moves, w)
-    if moves == 1.0 and s["seat"] == me:  # the turn's last move is still to come
-        own = worth_of_way(0.0, w) - w[SOON]
+    own = worth_of_own_way(search(s, me, w, rooms, r, NO_WAY), s["seat"] == me, w)
     return own - w[OTHERS] * (0.8 * best + 0.2 * mean)
 
 
@@ -375,6 +119,248 @@ def worth_of_way(moves, w):
     return 1.5 + w[NEAR_WORTH] if moves == 0.0 else np.exp(-w[FAR] * moves) + w[NEAR_WORTH] * np.exp(-w[NEAR] * moves)
 
 
+@kernel
+def worth_of_own_way(moves, on_turn, w):
+    """The same of the own ship, for which the turn's last move may be still to come."""
+    return worth_of_way(0.0, w) - w[SOON] if on_turn and moves == 1.0 else worth_of_way(moves, w)
+
+
+# -- cards that change cells of the table ----------------------------------------------------------------------------------
+
+
+@kernel
+def study_all(s, me, w, rooms):
+    """Study all ways home; what the position is worth to the seat on turn."""
+    best = 0.0
+    mean = 0.0
+    players = np.int64(s["players"])
+    for k in range(players):
+        study(s, k, w, rooms, k)
+        if k != me:
+            near = worth_of_way(rooms[k]["moves"], w)
+            rooms[k]["near"] = near
+            best = max(best, near)
+            mean += near / (players - 1)
+    return worth_of_own_way(rooms[me]["moves"], True, w) - w[OTHERS] * (0.8 * best + 0.2 * mean)
+
+
+@kernel
+def changes_cells(effect):
+    """Does a card of that effect only lay, turn or move cards, so that `best_change` knows it?"""
+    return effect in (LAY, SOLAR_ROTATION, UNSTABLE_FIELD, COSMIC_COMPASS, SOLAR_TORNADO, SOLAR_STORM, NEBULA_DEVIATION, SUPER_NEBULA)
+
+
+@kernel
+def name_target(s, me, action):
+    """Note a target of an effect that changes cells, without doing it: the orientation, if it is the last one, else -1."""
+    if action < A_TURN:
+        s["target"][0 if s["target"][0] < 0 else 1] = CELL_OF[me, action - A_CELL]
+        return NOBODY
+    turn = (action - A_TURN - FRAME[me]) & 3
+    if s["effect"] == SUPER_NEBULA and s["target_turn"] < 0:
+        s["target_turn"] = turn
+        return NOBODY
+    return turn
+
+
+@kernel
+def has_vortex(s, card):
+    return is_card(card) and s["vortices"][s["design"][card]] != 0
+
+
+@kernel
+def worth_of_others(s, me, w, near):
+    """What is taken off for the others' ways, near (players,) being what those are worth."""
+    best = 0.0
+    mean = 0.0
+    players = np.int64(s["players"])
+    for k in range(players):
+        if k != me:
+            best = max(best, near[k])
+            mean += near[k] / (players - 1)
+    return w[OTHERS] * (0.8 * best + 0.2 * mean)
+
+
+@kernel
+def try_change(s, me, w, desk, now, first, card, turn, second, other, other_turn, best):
+    """What the position is worth when `card` comes to lie on the cell `first`, and `other` on `second` (the same cell twice for one
+    change), FREE for none; NEVER if that is found to be no more than `best`."""
+    rooms, near = desk.rooms, desk.near
+    was, was_turned = np.int64(s["board"][first]), s["turn"][first]
+    other_was, other_was_turned = np.int64(s["board"][second]), s["turn"][second]
+    warps = has_vortex(s, card) or has_vortex(s, other) or has_vortex(s, was) or has_vortex(s, other_was)
+    players = np.int64(s["players"])
+    own = rooms[me]
+    least = 0.0 if warps else least_moves(own, first, second)
+    searched = warps or least < own["moves"] or may_lengthen(own, first, second)
+    others = 0  # whose ways have to be searched again, as bits
+    for k in range(players):
+        near[k] = rooms[k]["near"]
+        if k != me:
+            longer = warps or may_lengthen(rooms[k], first, second)
+            if longer or least_moves(rooms[k], first, second) < rooms[k]["moves"]:
+                others |= 1 << k
+            if longer:
+                near[k] = 0.0
+    if others == 0 and not searched:
+        return now
+    worth = worth_of_own_way(own["moves"], True, w)
+    if least < own["moves"]:
+        worth = max(worth, worth_of_way(least, w))
+        if least <= 1.0:
+            worth = max(worth, worth_of_own_way(1.0, True, w))
+    if worth - worth_of_others(s, me, w, near) <= best:
+        return NEVER
+    s["board"][first] = card
+    s["turn"][first] = turn
+    s["board"][second] = other
+    s["turn"][second] = other_turn
+    if searched:
+        worth = worth_of_own_way(search_again(s, me, w, rooms, first, second, warps), True, w)
+    result = worth - worth_of_others(s, me, w, near)
+    for k in range(players):
+        if others >> k & 1 and result > best:
+            near[k] = worth_of_way(search_again(s, k, w, rooms, first, second, warps), w)
+            result = worth - worth_of_others(s, me, w, near)
+    s["board"][second] = other_was
+    s["turn"][second] = other_was_turned
+    s["board"][first] = was
+    s["turn"][first] = was_turned
+    return result
+
+
+@kernel
+def search_again(s, seat, w, rooms, first, second, warps):
+    """The seat's way home with cards changed on two cells."""
+    known = not warps and not rooms[seat]["on_way"][first] and not rooms[seat]["on_way"][second] and not rooms[seat]["by_lanes"]
+    return search(s, seat, w, rooms, LEAF, rooms[seat]["before_home"] if known else NO_WAY)
+
+
+@kernel
+def best_change(s, me, turn, w, desk, now, best):
+    """The best value that the effect under way, one that changes cells, can end in, if it is more than `best`; else NEVER.
+
+    turn: the orientation named, if that was the last target, else -1. All targets still to be named are tried, MOST_LEAVES at most.
+    """
+    effect = np.int64(s["effect"])
+    first = np.int64(s["target"][0])
+    found = NEVER
+    leaves = 0
+    bare = effect == LAY and is_bare(s)
+    exploration, solar = count_empty(s) if effect in (NEBULA_DEVIATION, SUPER_NEBULA) else (0, 0)
+    for own_cell in CELL_ORDER:
+        cell = CELL_OF[me, own_cell]
+        if effect == COSMIC_COMPASS:
+            if cell != s["ship"][me]:
+                continue
+        elif first >= 0:
+            if cell != first:
+                continue
+        elif effect == LAY:
+            if not may_lay(s, cell, bare):
+                continue
+        elif effect == SOLAR_ROTATION:
+            if not is_rotated_by(s, me, cell):
+                continue
+        elif effect in (SOLAR_TORNADO, SOLAR_STORM):
+            if not can_lift(s, cell):
+                continue
+        elif not is_empty_card(s, cell) or (effect != UNSTABLE_FIELD and (solar if is_solar(s["board"][cell]) else exploration) < 2):
+            continue
+        if effect == LAY:
+            end = best_turn(s, me, cell, np.int64(s["card"]), turn, NOBODY, w, desk, now, max(best, found))
+            leaves += 4
+        elif effect in (SOLAR_ROTATION, UNSTABLE_FIELD, COSMIC_COMPASS):
+            card = np.int64(s["board"][cell])
+            end = best_turn(s, me, cell, card, turn, np.int64(s["turn"][cell]), w, desk, now, max(best, found))
+            leaves += 3
+        elif effect in (SOLAR_TORNADO, SOLAR_STORM):
+            end, leaves = best_shift(s, me, cell, turn, leaves, w, desk, now, max(best, found))
+        else:
+            end, leaves = best_swap(s, me, cell, turn, leaves, w, desk, now, max(best, found))
+        found = max(found, end)
+        if leaves >= MOST_LEAVES:
+            break
+    return found
+
+
+@kernel
+def best_turn(s, me, cell, card, named, but, w, desk, now, best):
+    """The best orientation of a card on a cell, but for one: the one named, if it is not -1. Those that look alike are tried once."""
+    found = NEVER
+    design = np.int64(s["design"][card])
+    for own_turn in TURN_ORDER:
+        turn = (own_turn - FRAME[me]) & 3
+        if (
+            turn == but
+            or (named >= 0 and turn != named)
+            or (named < 0 and desk.alike[design, turn] != turn and desk.alike[design, turn] != but)
+        ):
+            continue
+        found = max(found, try_change(s, me, w, desk, now, cell, card, turn, cell, card, turn, max(best, found)))
+    return found
+
+
+@kernel
+def best_shift(s, me, cell, named, leaves, w, desk, now, best):
+    """The best place for the card on a cell."""
+    found = NEVER
+    second = np.int64(s["target"][1])
+    card = np.int64(s["board"][cell])
+    design = np.int64(s["design"][card])
+    lies = np.int64(s["turn"][cell])
+    free = np.int64(FREE)
+    for own_cell in CELL_ORDER:
+        there = CELL_OF[me, own_cell]
+        if leaves >= MOST_LEAVES:
+            break
+        if (second >= 0 and there != second) or (second < 0 and not may_lie(s, there, cell)):
+            continue
+        if s["effect"] == SOLAR_STORM:
+            found = max(found, try_change(s, me, w, desk, now, cell, free, 0, there, card, lies, max(best, found)))
+            leaves += 1
+            continue
+        for turn in range(4):
+            if turn == named or (named < 0 and desk.alike[design, turn] == turn):
+                found = max(found, try_change(s, me, w, desk, now, cell, free, 0, there, card, turn, max(best, found)))
+        leaves += 4
+    return found, leaves
+
+
+@kernel
+def best_swap(s, me, cell, named, leaves, w, desk, now, best):
+    """The best card to swap the one on a cell with."""
+    found = NEVER
+    second = np.int64(s["target"][1])
+    card = np.int64(s["board"][cell])
+    for own_cell in CELL_ORDER:
+        there = CELL_OF[me, own_cell]
+        if leaves >= MOST_LEAVES:
+            break
+        other = np.int64(s["board"][there])
+        if second >= 0:
+            if there != second:
+                continue
+        elif there == cell or not is_empty_card(s, there) or is_solar(other) != is_solar(card):
+            continue
+        if s["effect"] == NEBULA_DEVIATION:
+            lies, other_lies = np.int64(s["turn"][cell]), np.int64(s["turn"][there])
+            found = max(found, try_change(s, me, w, desk, now, cell, other, other_lies, there, card, lies, max(best, found)))
+            leaves += 1
+            continue
+        for own_turn in TURN_ORDER:
+            turn = (own_turn - FRAME[me]) & 3
+            if s["target_turn"] >= 0 and turn != s["target_turn"]:
+                continue
+            for own_other_turn in TURN_ORDER:
+                other_turn = (own_other_turn - FRAME[me]) & 3
+                if (named >= 0 and other_turn != named) or leaves >= MOST_LEAVES:
+                    continue
+                leaves += 1
+                found = max(found, try_change(s, me, w, desk, now, cell, other, other_turn, there, card, turn, max(best, found)))
+    return found, leaves
+
+
 # -- the decision ----------------------------------------------------------------------------------------------------------
 
 
@@ -387,9 +373,10 @@ def asks_target(s, me):
 
 @kernel
 def best_end(work, masks, tried, me, w):
-    """The best value that the effect under way in work[0] can end in."""
+    """The best value that the effect under way in work[0], whichever it is, can end in."""
     if not asks_target(work[0], me):
         return value(work[0], me, w)
+    rooms = np.empty(1, ROOM)
     best = NEVER
     leaves = 0
     depth = 0
@@ -414,7 +401,7 @@ def best_end(work, masks, tried, me, w):
             tried[depth] = 0
         else:
             leaves += 1
-            best = max(best, value(work[depth + 1], me, w))
+            best = max(best, value_in(work[depth + 1], me, w, rooms, 0))
     return best
 
 
@@ -436,11 +423,11 @@ def brings_fate(s, card):
 
 
 @kernel
-def worth_of_action(root, work, masks, tried, me, action, now, w):
-    """What a legal action leads to."""
+def worth_of_action(root, work, masks, tried, me, action, now, w, desk, floor):
+    """What a legal action leads to; NEVER if that is found to be no more than `floor`."""
     s = root[0]
     if action == A_PASS:
-        return now if way_home(s, me, w) > 1.0 else NEVER  # what is left of the turn counts in `now`
+        return now if desk.rooms[me]["moves"] > 1.0 else NEVER  # what is left of the turn counts in `now`
     if action == A_DONE:
         return now
     if A_DISCARD <= action < A_CELL:
@@ -450,23 +437,33 @@ def worth_of_action(root, work, masks, tried, me, action, now, w):
     if action < A_DISCARD and brings_fate(s, action):
         return now + w[FATE]
     work[0] = s
+    if A_CELL <= action < A_STOP and changes_cells(s["effect"]):
+        turn = name_target(work[0], me, action)
+        return best_change(work[0], me, turn, w, desk, now, floor)
     apply(work, 0, action)
-    worth = best_end(work, masks, tried, me, w)
-    if action < A_DISCARD:
-        worth += w[CHAIN] * hand_of_faction(s, me, FACTION[action], action) - w[CARD]
-    return worth
+    extra = w[CHAIN] * hand_of_faction(s, me, FACTION[action], action) - w[CARD] if action < A_DISCARD else 0.0
+    if asks_target(work[0], me) and changes_cells(work[0]["effect"]):
+        return best_change(work[0], me, NOBODY, w, desk, now, floor - extra) + extra
+    return best_end(work, masks, tried, me, w) + extra
 
 
 @kernel
-def decide(obs, mask, root, work, masks, tried, w):
+def decide(obs, mask, root, work, masks, tried, w, desk):
     """The action for one decision."""
     me = rebuild(obs, root[0])
-    now = value(root[0], me, w)
+    now = study_all(root[0], me, w, desk.rooms)
+    floor = NEVER
+    for action in range(A_DISCARD, A_CELL):  # what is sure anyway
+        if mask[action]:
+            floor = max(floor, worth_of_action(root, work, masks, tried, me, action, now, w, desk, NEVER))
+    if mask[A_DONE]:
+        floor = max(floor, now)
+    floor -= 1e-6
     best = -1
     best_worth = 2 * NEVER
     for action in range(mask.size):
         if mask[action]:
-            worth = worth_of_action(root, work, masks, tried, me, action, now, w)
+            worth = worth_of_action(root, work, masks, tried, me, action, now, w, desk, max(floor, best_worth))
             if worth > best_worth + 1e-9:
                 best = action
                 best_worth = worth
@@ -474,10 +471,10 @@ def decide(obs, mask, root, work, masks, tried, w):
 
 
 @kernel
-def decide_rows(observation, mask, root, work, masks, tried, w, actions):
+def decide_rows(observation, mask, root, work, masks, tried, w, desk, actions):
     """The actions for a batch of decisions."""
     for i in range(observation.shape[0]):
-        actions[i] = decide(observation[i], mask[i], root, work, masks, tried, w)
+        actions[i] = decide(observation[i], mask[i], root, work, masks, tried, w, desk)
 
 
 class AwayHeuristic:
@@ -492,6 +489,7 @@ class AwayHeuristic:
         game = tabletop.game("away")
         self._root = np.zeros(1, STATE)
         game.configure(self._root, [0], game.variant(rules, 2))
+        self._alike = alike_turns(self._root[0])
         announce("the a_way heuristic", used_packages(__name__, KERNEL_PACKAGES), self._warm_up)
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -502,11 +500,25 @@ class AwayHeuristic:
     def _decide(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         actions = np.empty(len(observation), np.int64)
         work, masks, tried = np.zeros(DEPTH + 1, STATE), np.zeros((DEPTH + 1, len(ACTIONS)), np.int8), np.zeros(DEPTH + 1, np.int64)
-        decide_rows(observation, mask, self._root.copy(), work, masks, tried, self.weights, actions)
+        desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), self._alike)
+        decide_rows(observation, mask, self._root.copy(), work, masks, tried, self.weights, desk, actions)
         return actions
 
     def _warm_up(self) -> None:
         self._decide(np.zeros((0, o.LAYOUT.size), np.int8), np.zeros((0, len(ACTIONS)), np.int8))
+
+
+def alike_turns(record: np.void) -> np.ndarray:
+    """(designs, 4): the lowest orientation in which a card of the design has the same lanes, stations told apart."""
+    alike = np.zeros((NUM_DESIGNS, 4), np.int64)
+    for design in range(NUM_DESIGNS):
+        seen: dict[tuple[int, ...], int] = {}
+        for turn in range(4):
+            lanes = record["lanes"][design].astype(np.int64)
+            lies = tuple(int(lanes[(p - turn) & 3 if p < 4 else p]) for p in range(8))
+            lies = tuple((to & 0xF0) | int(TURNED[turn, to & 15]) for to in lies)
+            alike[design, turn] = seen.setdefault(lies, turn)
+    return alike
 
 
 HEURISTIC = AwayHeuristic
