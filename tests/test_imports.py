@@ -73,13 +73,12 @@ def test_imports_run_one_way(package: str) -> None:
     assert not wrong
 
 
-def test_a_game_is_imported_only_by_its_own_heuristic_and_search() -> None:
-    """Agents take any game, but for the modules <game>_heuristic and <game>_search, which take that one."""
+def test_a_game_is_imported_only_by_its_own_agents() -> None:
+    """Agents take any game, but for the modules <game>_<what they do>, which take that one."""
     for path in sorted((ROOT / "agents").rglob("*.py")):
         named = {top(found.module) for found in imports(path)} & set(GAMES)
-        game, _, part = path.stem.rpartition("_")
-        allowed = {f"{game}_env"} if part in ("heuristic", "search") else set()
-        assert named <= allowed, place(path)
+        game, _, part = path.stem.partition("_")
+        assert named <= ({f"{game}_env"} if part else set()), place(path)
 
 
 def test_the_kit_and_training_name_no_game() -> None:
