@@ -98,22 +98,25 @@ class Arena:
         KeyboardInterrupt; whatever has been finished is stored."""
         deadline = None if minutes is None else time.monotonic() + 60 * minutes
         self.store.lock()
-        with terminate_is_interrupt(), Worker(self.setup) if self.workers == 1 else Workers(self.setup, self.workers) as worker:
-            for stage in self.stages():
-                todo = [block for block in stage if block.name not in self.store.done]
-                done = len(stage) - len(todo)
-                if progress:
-                    progress(done / len(stage), self._told(stage, done, todo))
-                for block, columns, seconds in worker.play(todo, deadline):
-                    self.store.append(block.name, columns)
-                    done += 1
-                    todo.remove(block)
-                    self.seconds.setdefault(block.group, []).append(seconds)
+        try:
+            with terminate_is_interrupt(), Worker(self.setup) if self.workers == 1 else Workers(self.setup, self.workers) as worker:
+                for stage in self.stages():
+                    todo = [block for block in stage if block.name not in self.store.done]
+                    done = len(stage) - len(todo)
                     if progress:
                         progress(done / len(stage), self._told(stage, done, todo))
-                if todo:
-                    return False
-        return True
+                    for block, columns, seconds in worker.play(todo, deadline):
+                        self.store.append(block.name, columns)
+                        done += 1
+                        todo.remove(block)
+                        self.seconds.setdefault(block.group, []).append(seconds)
+                        if progress:
+                            progress(done / len(stage), self._told(stage, done, todo))
+                    if todo:
+                        return False
+            return True
+        finally:
+            self.store.close()
 
     def _told(self, stage: list[Block], done: int, todo: list[Block]) -> str:
         """How far a stage is, and how long the rest will take: as long as blocks of the same groups took."""
