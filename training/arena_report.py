@@ -41,7 +41,7 @@ def summary(results: Results, told: dict[str, Any], anchor: str | None = None) -
         raise ValueError("no game has been finished yet")
     zero = names.index(anchor) if anchor else next((k for k, n in enumerate(names) if told["agents"][n] == "heuristic"), 0)
     ratings = rate(results.wins, zero)
-    order = sorted(range(len(names)), key=lambda k: (-ratings[k].value, k))
+    order = sorted(range(len(names)), key=lambda k: (-round(ratings[k].value, 2), k))
     agents = [_agent(results, told, k) | {"rating": _plain(ratings[k].value, ratings[k].low, ratings[k].high)} for k in order]
     for entry, (a, b) in zip(agents, pairwise(order), strict=False):
         sure = results.settled(a, b)

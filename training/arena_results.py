@@ -85,7 +85,7 @@ class Results:
 
     def ranking(self) -> list[int]:
         """The agents by rating, best first."""
-        values = fit(self.wins.sum(axis=0))
+        values = fit(self.wins.sum(axis=0)).round(2)  # equals in the order of their names, whatever the last digits say
         return sorted(range(len(self.names)), key=lambda agent: (-values[agent], agent))
 
     def open_pairs(self, error: float = 0.05) -> list[tuple[int, int]]:
