@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,13 @@ from agents.named import USAGE
 from tabletop.errors import TabletopError
 from tabletop.registry import Game
 from training.config import TrainConfig
+from training.exploit import ExploitConfig
 
 try:
     import tyro
     from rich.console import Console
+
+    from training.variants_config import VariantsConfig
 except ImportError as error:  # pragma: no cover
     sys.exit(f"beyond-away: the command line needs {error.name}: pip install 'beyond-away[train]'")
 
@@ -128,6 +132,21 @@ def games() -> None:
         print(f"{name}: {found.title or name}, {found.num_actions} actions, observation of {found.layout.size} entries")
 
 
+def exploit(
+    agent: Annotated[str, tyro.conf.Positional] = "", config: Annotated[ExploitConfig, tyro.conf.arg(name="")] = ExploitConfig()  # noqa: B008
+) -> None:
+    """Train a best response to an agent, which stays as it is, and report what it wins: a lower bound on how exploitable the agent is.
+
+    Ctrl-C ends the search early and leaves a checkpoint; --resume goes on from it.
+
+    Args:
+        agent: the folder of a policy, or an agent's name with --game (docs/bots.md)
+    """
+    from training.exploit import exploit_and_show
+
+    exploit_and_show(agent, config, console)
+
+
 def arena(
     game: GameName = "",
     agents: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
@@ -176,10 +195,23 @@ def arena(
     run_and_show(asked, console)
 
 
+def variants(game: GameName, config: Annotated[VariantsConfig, tyro.conf.arg(name="")]) -> None:
+    """Compare variants of a game: the same agents play each of them on common deals; a balance sheet of each, and how they differ.
+
+    Results are stored as they come: the same command again goes on where it was stopped. In the folder: report.html, report.md,
+    sheet.parquet, differences.parquet, and every game in results/. `beyond-away variants GAME --help` lists the game's options.
+    """
+    from training.variants_config import run_and_show
+
+    run_and_show(game, config, console, sys.argv[2:] if sys.argv[1:2] == ["variants"] else ())
+
+
 COMMANDS: dict[str, Any] = {
     "train": train,
     "evaluate": evaluate,
     "arena": arena,
+    "variants": variants,
+    "exploit": exploit,
     "watch": watch,
     "rules": rules,
     "bench": bench,
@@ -187,11 +219,25 @@ COMMANDS: dict[str, Any] = {
 }
 
 
+def with_options(command: Any, arguments: list[str]) -> Any:
+    """The command with a help that lists the options of the game named, as the game declares them."""
+    named_games = [word for word in arguments[1:2] if arguments[0] == "variants" and word in tabletop.games()]
+    if not named_games:
+        return command
+    from training.variants import options_help
+
+    told = types.FunctionType(command.__code__, command.__globals__, command.__name__, command.__defaults__)
+    told.__annotations__ = command.__annotations__
+    told.__doc__ = f"{command.__doc__}\n{options_help(tabletop.game(named_games[0]))}"
+    return told
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; errors of the user's are one line on the terminal and exit status 2."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
+            {**COMMANDS, "variants": with_options(variants, given)},
             prog="beyond-away",
             description="Board games for reinforcement learning: train, measure, watch.",
             args=arguments,

@@ -8,8 +8,8 @@ from typing import Any
 from training.files import replaced
 
 
-def draw(metrics: list[dict[str, Any]], path: Path, title: str) -> None:
-    """Write a PNG: share of the victory against each baseline, with 95 % intervals, over the minutes trained."""
+def draw(metrics: list[dict[str, Any]], path: Path, title: str, level: float | None = None) -> None:
+    """Write a PNG: share of the victory against each baseline, with 95 % intervals, over the minutes trained; at `level` a line."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -26,6 +26,8 @@ def draw(metrics: list[dict[str, Any]], path: Path, title: str) -> None:
         label = f"against {opponent}" + (f", {variant}" if several else "")
         (line,) = axes.plot(minutes, share, marker="o", markersize=4, label=label)
         axes.fill_between(minutes, low, high, alpha=0.2, color=line.get_color(), linewidth=0)
+    if level is not None:
+        axes.axhline(level, color="0.4", linestyle="--", linewidth=1)
     warm = [e["minutes"] for e in metrics if e["label"] == "after the warm start"]
     if warm:
         axes.axvline(warm[0], color="0.6", linestyle=":", linewidth=1)

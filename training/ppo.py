@@ -66,13 +66,13 @@ class Interrupted(Exception):
 
 
 class Trainer:
-    """One run in one folder: `Trainer(game, config).run()`.
+    """One run in one folder: `Trainer(game, config).run()`. opponents: who is played instead of `Opponents`, which it then stands for.
 
     The folder gets checkpoints/ (the newest and the one before, `latest.json` naming the newest), past/ (frozen past selves),
     tensorboard/, run.json (the settings) and metrics.json (every evaluation).
     """
 
-    def __init__(self, game: Game, config: TrainConfig, report: Report | None = None) -> None:
+    def __init__(self, game: Game, config: TrainConfig, report: Report | None = None, opponents: Any = None) -> None:
         self.game, self.config = game, config.with_preset()
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
@@ -96,7 +96,7 @@ class Trainer:
         self.stop_asked = False
         self.last_checkpoint = time.perf_counter()
         (self.folder / "past").mkdir(exist_ok=True)
-        self.opponents = Opponents(
+        self.opponents = opponents or Opponents(
             game, self.network_spec, self.folder / "past", c.opponent_heuristic, c.opponent_random, c.past_selves, c.seed
         )
         self.env: LearnerVecEnv | None = None
@@ -215,9 +215,13 @@ class Trainer:
 
     # -- what is done on the way ---------------------------------------------------------------------------------------
 
+    def measure(self, games: int, label: str) -> list[Result]:
+        """How strong the learner is, at the point of the run that `label` names."""
+        return evaluate(self.game, self.agent(), self.variants, games)
+
     def _evaluate(self, games: int, label: str) -> list[Result]:
         told = {"decisions": self.decisions, "share": self.share(), "minutes": self.elapsed() / 60, "label": label, "phase": self.phase}
-        results = evaluate(self.game, self.agent(), self.variants, games)
+        results = self.measure(games, label)
         self.metrics.append({**told, "results": [r.row() for r in results]})
         write_json(self.folder / "metrics.json", self.metrics)
         if self.model is not None:

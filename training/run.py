@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -34,18 +34,7 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     if config.resume:
         config = settings_of_run(game, config)
     with progress_bar(console, config.quiet) as bar:
-        task = bar.add_task("starting", total=1.0, note="")
-
-        told = time.monotonic()
-
-        def report(phase: str, share: float, text: str) -> None:
-            nonlocal told
-            bar.update(task, description=phase, completed=min(share, 1.0), note=text)
-            if not (console.is_terminal or config.quiet) and time.monotonic() - told > SECONDS_BETWEEN_LINES:
-                told = time.monotonic()  # a log has no bar
-                console.print(f"{min(share, 1.0):.0%} {phase}, {text}", markup=False, soft_wrap=True)
-
-        trainer = Trainer(game, config, report)
+        trainer = Trainer(game, config, reporter(console, bar, config.quiet))
         results: list[Result] = []
         interrupted = False
         try:
@@ -105,6 +94,21 @@ def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
     if config.minutes is not None or config.decisions is not None:
         stored = replace(stored, minutes=config.minutes, decisions=config.decisions)
     return replace(stored, quiet=config.quiet, threads=config.threads or stored.threads)
+
+
+def reporter(console: Console, bar: Progress, quiet: bool) -> Callable[[str, float, str], None]:
+    """Shows how far a run is, in the bar; where there is no terminal, in a line now and then."""
+    task = bar.add_task("starting", total=1.0, note="")
+    told = time.monotonic()
+
+    def report(phase: str, share: float, text: str) -> None:
+        nonlocal told
+        bar.update(task, description=phase, completed=min(share, 1.0), note=text)
+        if not (console.is_terminal or quiet) and time.monotonic() - told > SECONDS_BETWEEN_LINES:
+            told = time.monotonic()  # a log has no bar
+            console.print(f"{min(share, 1.0):.0%} {phase}, {text}", markup=False, soft_wrap=True)
+
+    return report
 
 
 def progress_bar(console: Console, quiet: bool = False) -> Progress:
