@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from agents import tree
-from tabletop.compiled import announce, bind
+from tabletop.compiled import announce, bind, used_packages
 from tabletop.errors import EmptyMask
 from tabletop.registry import Game
 from tabletop.sampling import check_masks
 
-HOOKS = ("forget", "quiet", "evaluate", "playout_action")
+HOOKS = ("forget", "quiet", "outcome", "evaluate", "playout_action")
 PLAYOUTS = {"random": tree.RANDOM, "heuristic": tree.HEURISTIC}
 DEFAULTS: dict[str, Any] = {"playout": "random", "depth": "end", "exploration": 0.7, "prior": 0.0}
 ITERATIONS = 1000
@@ -48,9 +48,9 @@ def kernels(game: Game) -> ModuleType:
     if found := own_part(game):
         module = importlib.import_module(found)
         functions |= {name: getattr(module, name) for name in HOOKS if hasattr(module, name)}
-        packages = tuple(sorted({*packages, found, *getattr(module, "KERNEL_PACKAGES", ())}))
+        packages = (*packages, found, *getattr(module, "KERNEL_PACKAGES", ()))
     bound = bind("agents.tree", game.name, packages, **functions)
-    announce(f"the search of {game.title or game.name}", (*packages, "agents.tree"), lambda: warm_up(game, bound))
+    announce(f"the search of {game.title or game.name}", used_packages(bound.__name__, packages), lambda: warm_up(game, bound))
     return bound
 
 
@@ -89,7 +89,7 @@ class Workspace:
                 ("visits", np.int32),
                 ("available", np.int32),  # visits of the parent in which the action was legal
                 ("guess", np.float32),  # value for `seat` at first sight
-                ("action", np.int16),  # that led here
+                ("action", np.int32),  # that led here
                 ("seat", np.int16),  # that took it
             ],
             align=True,

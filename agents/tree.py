@@ -15,11 +15,14 @@ from tabletop.compiled import kernel
 from tabletop.stream import draw_below, seed_guess
 
 LIVE = 0
-ROOT, NO_NODE = 0, -1
+# arguments of the functions below are numpy's numbers, for numba compiles a copy of a function for every literal it is called with
+ROOT, NO_NODE = np.int64(0), np.int64(-1)
+HERE, THERE = np.int64(0), np.int64(1)  # rows of `work`: the position, and one looked at besides
 RANDOM, HEURISTIC = 0, 1  # kinds of playout
 TO_THE_END = -1  # depth
 TRIED = 2  # in a mask: legal, and there is a child for it
-DEEPEST = 512  # decisions in the tree
+DEEPEST = 512  # nodes on one way down
+NATURE = np.int64(-1)  # `seat` of a node for an outcome, which is then its `action`
 UNSEEN = 1e9
 FINE, STUCK = 0, 1  # STUCK: a seat on turn had no legal action
 
@@ -66,6 +69,12 @@ def quiet(records, i):
 
 
 @kernel
+def outcome(records, i):
+    """What the action just done in row i has brought to light, as a number; 0 for nothing. Play goes on apart for each outcome."""
+    return 0
+
+
+@kernel
 def evaluate(work, i, masks, observation, values):
     """Write the expected reward of each seat, -1 to 1, of the position in row i, which is live, into values (P,)."""
     values[:] = 0.0
@@ -103,24 +112,6 @@ def returns(work, i, rewards, values):
         values[k] = rewards[k]
 
 
-@kernel
-def play_out(work, masks, observation, rewards, playout, depth, values):
-    """Play on from row 0, whose mask is written, and write into values how it ends, or what it is worth after `depth` decisions.
-    STUCK if a seat had no legal action."""
-    steps = 0
-    while work[0]["over"] == LIVE:
-        if depth >= 0 and steps >= depth and quiet(work, 0):
-            evaluate(work, 0, masks, observation, values)
-            return FINE
-        action = random_action(work, masks[0]) if playout == RANDOM else playout_action(work, masks, observation)
-        act(work, 0, action)
-        if not settle(work, 0, True, masks[0]):
-            return STUCK
-        steps += 1
-    returns(work, 0, rewards, values)
-    return FINE
-
-
 # -- the tree --------------------------------------------------------------------------------------------------------------
 
 
@@ -142,6 +133,17 @@ def add_child(nodes, size, parent, action, seat):
     n["seat"] = seat
     nodes[parent]["first"] = node
     return node
+
+
+@kernel
+def chance_child(nodes, size, parent, what):
+    """The child for an outcome, a new one if there is none; NO_NODE if the array is full."""
+    child = nodes[parent]["first"]
+    while child != NO_NODE:
+        if nodes[child]["seat"] == NATURE and nodes[child]["action"] == what:
+            return child
+        child = nodes[child]["next"]
+    return add_child(nodes, size, parent, what, NATURE)
 
 
 @kernel
@@ -173,14 +175,18 @@ def mark_tried(nodes, node, seat, mask):
 
 
 @kernel
-def pick_untried(work, mask):
-    """A uniformly random action without a child, or -1."""
+def count_untried(mask):
+    """How many legal actions have no child."""
     count = 0
     for a in range(mask.size):
         count += mask[a] == 1
-    if count == 0:
-        return -1
-    left = draw_below(work[0]["stream"], count)
+    return count
+
+
+@kernel
+def random_untried(work, mask):
+    """A uniformly random action without a child; there is one."""
+    left = draw_below(work[0]["stream"], count_untried(mask))
     a = 0
     while left > 0 or mask[a] != 1:
         left -= mask[a] == 1
@@ -196,12 +202,12 @@ def guess_children(work, masks, observation, rewards, values, nodes, size, node,
             child = add_child(nodes, size, node, a, seat)
             if child == NO_NODE:
                 return
-            work[1] = work[0]
-            act(work, 1, a)
-            if work[1]["over"] == LIVE and settle(work, 1, True, masks[1]):
-                evaluate(work, 1, masks, observation, values)
+            work[THERE] = work[HERE]
+            act(work, THERE, a)
+            if work[1]["over"] == LIVE and settle(work, THERE, True, masks[1]):
+                evaluate(work, THERE, masks, observation, values)
             if work[1]["over"] != LIVE:
-                returns(work, 1, rewards, values)
+                returns(work, THERE, rewards, values)
             nodes[child]["guess"] = values[seat]
             nodes[child]["available"] = 1
             masks[0, a] = TRIED
@@ -227,67 +233,99 @@ def best_child(nodes, node, seat, mask, exploration, prior):
 
 
 @kernel
-def iterate(work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior):
-    """One iteration from the determinized position in row 0: select, expand, play out, back up. STUCK if a seat had no legal action."""
-    node = ROOT
-    length = 1
-    path[0] = ROOT
-    if not settle(work, 0, True, masks[0]):
-        return STUCK
-    for a in range(allowed.size):
-        masks[0, a] = masks[0, a] and allowed[a]
-    fresh = False
-    while work[0]["over"] == LIVE and not fresh and length < DEEPEST:
-        seat = np.int64(work[0]["seat"])
-        mask = masks[0]
-        mark_tried(nodes, node, seat, mask)
-        if prior > 0.0:
-            guess_children(work, masks, observation, rewards, values, nodes, size, node, seat)
-            child = best_child(nodes, node, seat, mask, exploration, prior)
-            fresh = child != NO_NODE and nodes[child]["visits"] == 0
-        else:
-            action = pick_untried(work, mask)
-            child = add_child(nodes, size, node, action, seat) if action >= 0 else NO_NODE
-            fresh = child != NO_NODE
-            if fresh:
-                nodes[child]["available"] = 1
-            else:
-                child = best_child(nodes, node, seat, mask, exploration, prior)
-        if child == NO_NODE:  # the array is full
-            break
-        act(work, 0, nodes[child]["action"])
-        if not settle(work, 0, True, masks[0]):
-            return STUCK
-        node = child
-        path[length] = child
-        length += 1
-    if play_out(work, masks, observation, rewards, playout, depth, values) == STUCK:
-        return STUCK
+def back_up(nodes, path, length, values):
+    """One visit more, of these values, for the nodes on the way."""
     for j in range(length):
         n = nodes[path[j]]
         n["visits"] += 1
         for k in range(values.size):
             n["value"][k] += values[k]
-    return FINE
 
 
 @kernel
 def search(
     roots, row, seed, begin, end, work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior,
 ):  # fmt: skip
-    """Iterations begin to end - 1 of the search from roots[row], each on cards dealt again from the stream of (seed, iteration)."""
+    """Iterations begin to end - 1 of the search from roots[row], each on cards dealt again from the stream of (seed, iteration): down the
+    tree, one node further, a playout, and back up. STUCK if a seat on turn had no legal action.
+
+    It is one function, with one place where actions are done: every function that calls the rules is compiled with a copy of them."""
     if begin == 0:
         start_tree(nodes, size)
         forget(roots, row, np.int64(roots[row]["seat"]))
+    mask = masks[0]
     for iteration in range(begin, end):
         work[0] = roots[row]
         seed_guess(work[0]["stream"], seed, np.uint64(iteration))
-        determinize(work, 0, np.int64(work[0]["seat"]))
-        status = iterate(
-            work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior
-        )  # fmt: skip
-        if status != FINE:
-            return status
+        determinize(work, HERE, np.int64(work[0]["seat"]))
+        if not settle(work, HERE, True, mask):
+            return STUCK
+        for a in range(allowed.size):
+            mask[a] = mask[a] and allowed[a]
+        node = ROOT
+        path[0] = ROOT
+        length = 1
+        steps = 0
+        in_tree = True
+        valued = False
+        while work[0]["over"] == LIVE:
+            seat = np.int64(work[0]["seat"])
+            child = NO_NODE
+            untried = 0
+            if in_tree:
+                mark_tried(nodes, node, seat, mask)
+                if prior > 0.0:
+                    guess_children(work, masks, observation, rewards, values, nodes, size, node, seat)
+                else:
+                    untried = count_untried(mask)
+                if untried == 0:
+                    child = best_child(nodes, node, seat, mask, exploration, prior)
+                in_tree = untried > 0 or child != NO_NODE  # else the array is full
+            if not in_tree:
+                if depth >= 0 and steps >= depth and quiet(work, HERE):
+                    evaluate(work, HERE, masks, observation, values)
+                    valued = True
+                    break
+                steps += 1
+            if child != NO_NODE:
+                action = np.int64(nodes[child]["action"])
+                fresh = nodes[child]["visits"] == 0
+            else:
+                fresh = in_tree
+                action = np.int64(-1)
+                if playout == HEURISTIC and (not in_tree or untried > 1):
+                    action = np.int64(playout_action(work, masks, observation))
+                    if in_tree and mask[action] == TRIED:
+                        action = np.int64(-1)
+                if action < 0:
+                    action = np.int64(random_untried(work, mask) if in_tree else random_action(work, mask))
+                if in_tree:
+                    child = add_child(nodes, size, node, action, seat)
+                    if child == NO_NODE:
+                        in_tree = False
+                    else:
+                        nodes[child]["available"] = 1
+            act(work, HERE, action)
+            if not settle(work, HERE, True, mask):
+                return STUCK
+            if in_tree:
+                node = child
+                path[length] = child
+                length += 1
+                in_tree = not fresh and length < DEEPEST - 1
+                if in_tree and work[0]["over"] == LIVE:
+                    what = outcome(work, HERE)
+                    if what != 0:
+                        child = chance_child(nodes, size, node, what)
+                        if child == NO_NODE:
+                            in_tree = False
+                        else:
+                            node = child
+                            path[length] = child
+                            length += 1
+        if not valued:
+            returns(work, HERE, rewards, values)
+        back_up(nodes, path, length, values)
     return FINE
 
 
