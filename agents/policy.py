@@ -7,6 +7,8 @@ Neither runs code when it is loaded. torch is imported when a policy is made, no
 from __future__ import annotations
 
 import hashlib
+import importlib
+import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,15 +35,47 @@ def interface(game: Game) -> str:
     return hashlib.sha256(repr((parts, game.actions.names)).encode()).hexdigest()[:16]
 
 
+def find_lookahead(game: Game) -> Any:
+    """The game's lookahead: `LOOKAHEAD` of the module agents.<game>_lookahead, None without one. Making it compiles it.
+
+    It has `look(observation (n, D), action_mask (n, A)) -> (n, A + 1, F)` of the observation's dtype: F features of every action, zeros
+    for those that are not legal, and in the last row of the position; `features`: their names and typical sizes; `prior`: weights of
+    features that make a first player; `digest`: of all that a feature's meaning depends on; `threads`: how many it may use.
+    """
+    name = f"agents.{game.name}_lookahead"
+    return importlib.import_module(name).LOOKAHEAD() if importlib.util.find_spec(name) else None
+
+
+def network_spec(game: Game, hidden: Sequence[int], channels: Sequence[int], lookahead: bool = True) -> dict[str, Any]:
+    """What describes a network: the sizes of its layers and, if the game has one, the lookahead that it reads."""
+    spec: dict[str, Any] = {"hidden": list(hidden), "channels": list(channels)}
+    if lookahead and (found := find_lookahead(game)):
+        spec["lookahead"] = found.digest
+    return spec
+
+
+def with_lookahead(lookahead: Any, observation: np.ndarray, action_mask: np.ndarray) -> np.ndarray:
+    """What the network reads: observations (n, D) followed by what the lookahead tells of them, (n, D + (A + 1) F)."""
+    return np.concatenate([observation, lookahead.look(observation, action_mask).reshape(len(observation), -1)], axis=1)
+
+
 def make_network(game: Game, network: dict[str, Any] | None = None) -> Any:
     """An untrained torch network: observation (n, D) -> logits (n, A), values (n,).
 
     Entries are scaled by the layout. Parts of three axes (planes, rows, columns) go through 3 x 3 convolutions of the given
-    channels; all else, and what the convolutions give, through layers of the `hidden` sizes.
+    channels; all else, and what the convolutions give, through layers of the `hidden` sizes. A network with a `lookahead` (the
+    digest of the game's) reads what that tells behind the observation. CheckpointError if the game's is another one.
     """
     from agents.network import PolicyNetwork
 
-    return PolicyNetwork(game, network or DEFAULT_NETWORK)
+    network = network or DEFAULT_NETWORK
+    lookahead = None
+    if "lookahead" in network:
+        lookahead = find_lookahead(game)
+        if lookahead is None or lookahead.digest != network["lookahead"]:
+            has = "has none" if lookahead is None else f"has {lookahead.digest}"
+            raise CheckpointError(f"the network reads the lookahead {network['lookahead']} of {game.name}, which {has} in this version")
+    return PolicyNetwork(game, network, lookahead)
 
 
 class PolicyAgent:
@@ -57,10 +91,17 @@ class PolicyAgent:
 
         check_masks(action_mask)
         with torch.inference_mode():
-            logits, values = self.network(torch.from_numpy(np.ascontiguousarray(observation)))
+            logits, values = self.network(torch.from_numpy(np.ascontiguousarray(self.input(observation, action_mask))))
         finite = np.nan_to_num(logits.numpy())  # a legal action stays above -inf, whatever the network says
         masked = np.where(np.asarray(action_mask, np.bool_), finite, -np.inf)
         return masked, values.numpy()
+
+    def input(self, observation: np.ndarray, action_mask: np.ndarray) -> np.ndarray:
+        """What the network reads of observations (n, D): with a lookahead, also what that tells (unless it is there already)."""
+        lookahead = getattr(self.network, "lookahead", None)
+        if lookahead is None or observation.shape[1] > self.game.layout.size:
+            return observation
+        return with_lookahead(lookahead, observation, action_mask)
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Actions (n,) for observation (n, D) and mask (n, A); EmptyMask if a row allows nothing."""
@@ -127,7 +168,9 @@ def _is_list_of(kind: type, values: Any) -> bool:
 
 
 def _is_network(network: Any) -> bool:
-    if not isinstance(network, dict) or not all(_is_list_of(int, network.get(key)) for key in DEFAULT_NETWORK):
+    if not isinstance(network, dict) or not isinstance(network.get("lookahead", ""), str):
+        return False
+    if not all(_is_list_of(int, network.get(key)) for key in DEFAULT_NETWORK):
         return False
     return all(0 < size <= MOST_UNITS for key in DEFAULT_NETWORK for size in network[key])
 

@@ -161,7 +161,8 @@ def _restore_play(trainer: Trainer, state: State) -> None:
     env._fresh = False
     env._returns[:] = play["returns"]
     env._lengths[:] = play["lengths"]
-    model._last_obs = env.learner.observation.copy()
+    assert model.env is not None
+    model._last_obs = model.env.seen() if trainer.lookahead else env.learner.observation.copy()  # type: ignore[attr-defined]
     model._last_episode_starts = tensors["episode_starts"].numpy().copy()
     model.num_timesteps, model._n_updates = play["num_timesteps"], play["n_updates"]
     optimizer = model.policy.optimizer.state_dict()

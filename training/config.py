@@ -46,12 +46,16 @@ class TrainConfig:
     gae_lambda: float = 0.97
     clip: float = 0.2
     entropy: float = 0.003
+    target_kl: float = 0.0
+    """an update ends early when the policy has moved away so far; 0: never"""
+    lookahead: bool = True
+    """read what the game's lookahead tells of every action, for games that have one"""
     hidden: tuple[int, ...] = (256, 256)
     """sizes of the network's layers"""
-    channels: tuple[int, ...] = (32, 32)
-    """channels of its convolutions, for games with planes in their observation"""
-    opponent_heuristic: float = 0.4
-    """share of games against the heuristic"""
+    channels: tuple[int, ...] = ()
+    """channels of its convolutions, for games with planes in their observation; the game's (32 32, a_way 16 16) if not given"""
+    opponent_heuristic: float | None = None
+    """share of games against the heuristic; the game's (0.4, a_way 0.8) if not given"""
     opponent_random: float = 0.02
     """share of games against the random player; the rest is against past selves"""
     snapshot_every: int = 8
@@ -71,18 +75,18 @@ class TrainConfig:
     quiet: bool = False
     """no progress bar"""
 
-    def with_preset(self) -> TrainConfig:
-        """The settings with what the preset gives filled in."""
+    def with_preset(self, game: str = "") -> TrainConfig:
+        """The settings with what the preset gives, for a game of that name, filled in."""
         if self.preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {self.preset!r}")
         if self.minutes is not None and self.decisions is not None:
             raise ValueError("give minutes or decisions, not both")
         self._check_numbers()
-        chosen = {**COMMON, **PRESETS[self.preset]}
+        chosen = {**COMMON, **PRESETS[self.preset], **OF_GAMES.get(game, {}), **OF_GAMES.get(f"{game} {self.preset}", {})}
         if self.decisions is not None:
             del chosen["minutes"]
         given = {name: getattr(self, name) for name in chosen}
-        missing = {n: value for n, value in chosen.items() if given[n] is None or (given[n] == 0 and n != "imitate")}
+        missing = {n: v for n, v in chosen.items() if given[n] in (None, ()) or (given[n] == 0 and n not in SHARES)}
         settings = dataclasses.replace(self, **missing)
         size = settings.tables * settings.steps
         if size % min(settings.batch, size) == 1 or size == 1:  # whose advantage, divided by the deviation of one number, is no number
@@ -99,7 +103,7 @@ class TrainConfig:
         for name in ("minutes", "learning_rate"):
             if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} must be above 0, not {value}")
-        if self.opponent_heuristic + self.opponent_random > 1:
+        if (self.opponent_heuristic or 0.0) + self.opponent_random > 1:
             raise ValueError("opponent_heuristic and opponent_random are shares of the games: together at most 1")
         for name in ("players", "rules"):
             if not getattr(self, name):
@@ -121,17 +125,29 @@ LIMITS: dict[str, tuple[float, float]] = {
     "clip": (0, math.inf),
     "entropy": (0, math.inf),
     "checkpoint_minutes": (0, math.inf),
-    **dict.fromkeys(("tables", "steps", "evaluate_every", "evaluate_games", "final_games", "shaping"), (0, math.inf)),
+    **dict.fromkeys(("tables", "steps", "evaluate_every", "evaluate_games", "final_games", "shaping", "target_kl"), (0, math.inf)),
     "batch": (2, math.inf),
     **dict.fromkeys(("decisions", "epochs", "hidden", "channels", "snapshot_every", "past_selves"), (1, math.inf)),
 }
 
-COMMON: dict[str, Any] = {"tables": 256, "steps": 64, "evaluate_every": 0.1, "evaluate_games": 400, "final_games": 2000}
+SHARES = ("imitate", "opponent_heuristic")  # of which 0 is a value of its own, and None what is not given
+
+COMMON: dict[str, Any] = {
+    "tables": 256, "steps": 64, "evaluate_every": 0.1, "evaluate_games": 400, "final_games": 2000, "channels": (32, 32),
+    "opponent_heuristic": 0.4,
+}  # fmt: skip
 
 PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {"minutes": 0.2, "imitate": 0.4, "tables": 32, "steps": 32, "evaluate_games": 40, "final_games": 100, "evaluate_every": 0.5},
     "quick": {"minutes": 4.5, "imitate": 0.35},
     "standard": {"minutes": 40.0, "imitate": 0.12, "evaluate_every": 0.05},
+}
+
+#: What is otherwise for a game, in all presets or in one. a_way's network begins as a player, by its lookahead (see
+#: docs/training.md): the warm start has only to show it how games end. Games between two such players are long to measure.
+OF_GAMES: dict[str, dict[str, Any]] = {
+    "away": {"imitate": 0.05, "channels": (16, 16), "opponent_heuristic": 0.8},
+    "away standard": {"evaluate_every": 0.1, "evaluate_games": 200},
 }
 
 

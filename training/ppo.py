@@ -18,14 +18,15 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from agents.named import heuristic
-from agents.policy import PolicyAgent, make_card, make_network
+from agents.policy import PolicyAgent, make_card, make_network, network_spec
 from tabletop.registry import Game
 from tabletop.sb3 import LearnerVecEnv
 from training import checkpoint
 from training.config import TrainConfig, run_folder
 from training.evaluate import Result, evaluate
 from training.files import make_folder, remove_parts, write_json
-from training.imitate import imitate
+from training.imitate import foresee, imitate
+from training.lookahead import LookaheadVecEnv
 from training.self_play import Opponents
 from training.shaping import ShapedVecEnv, potential
 
@@ -33,7 +34,7 @@ Report = Callable[[str, float, str], None]  # phase, share of the run done, what
 
 
 class KitPolicy(MaskableActorCriticPolicy):
-    """sb3-contrib's policy on our network: trunk, action head and value head are the network's own modules."""
+    """sb3-contrib's policy on our network, which reads the observations as they are."""
 
     def __init__(self, observation_space: Any, action_space: Any, lr_schedule: Any, kit_network: Any, **_: Any) -> None:
         self.kit_network = [kit_network]  # in a list: registered as a submodule once, below
@@ -48,6 +49,28 @@ class KitPolicy(MaskableActorCriticPolicy):
         self.value_net = self.kit_network[0].value_net
         optimizer: Any = self.optimizer_class
         self.optimizer = optimizer(self.kit_network[0].parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def forward(self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None) -> Any:
+        distribution, values = self._answer(obs, action_masks)
+        actions = distribution.get_actions(deterministic=deterministic)
+        return actions, values, distribution.log_prob(actions)
+
+    def evaluate_actions(self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None) -> Any:
+        distribution, values = self._answer(obs, action_masks)
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def get_distribution(self, obs: Any, action_masks: Any = None) -> Any:
+        return self._answer(obs, action_masks)[0]
+
+    def predict_values(self, obs: Any) -> torch.Tensor:
+        return self._answer(obs, None)[1]
+
+    def _answer(self, obs: torch.Tensor, action_masks: Any) -> tuple[Any, torch.Tensor]:
+        logits, values = self.kit_network[0](obs)
+        distribution = self.action_dist.proba_distribution(action_logits=logits)
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution, values.unsqueeze(-1)
 
 
 class TrunkExtractor(BaseFeaturesExtractor):
@@ -73,18 +96,21 @@ class Trainer:
     """
 
     def __init__(self, game: Game, config: TrainConfig, report: Report | None = None, opponents: Any = None) -> None:
-        self.game, self.config = game, config.with_preset()
+        self.game, self.config = game, config.with_preset(game.name)
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
         self.variants = [game.variant(rules, players) for rules in c.rules for players in c.players]
         if c.shaping:
             potential(game, np.zeros((1, game.layout.size), game.layout.dtype))  # refused before anything is begun
         self.folder = make_folder(c.out or run_folder(game, c))
-        self.network_spec: dict[str, Any] = {"hidden": list(c.hidden), "channels": list(c.channels)}
+        self.network_spec = network_spec(game, c.hidden, c.channels, c.lookahead)
         self.threads = c.threads or min(torch.get_num_threads(), 2)
         torch.set_num_threads(self.threads)
         torch.manual_seed(c.seed)
         self.network = make_network(game, self.network_spec)
+        self.lookahead = self.network.lookahead
+        if self.lookahead:
+            self.lookahead.threads = self.threads
         self.decisions = 0  # of the learner, imitated ones counted
         self.imitated = 0
         self.games = 0
@@ -97,7 +123,7 @@ class Trainer:
         self.last_checkpoint = time.perf_counter()
         (self.folder / "past").mkdir(exist_ok=True)
         self.opponents = opponents or Opponents(
-            game, self.network_spec, self.folder / "past", c.opponent_heuristic, c.opponent_random, c.past_selves, c.seed
+            game, self.network_spec, self.folder / "past", c.opponent_heuristic or 0.0, c.opponent_random, c.past_selves, c.seed
         )
         self.env: LearnerVecEnv | None = None
         self.model: MaskablePPO | None = None
@@ -181,7 +207,10 @@ class Trainer:
         tables, steps = min(self.config.tables, 256), 160
         if self.config.decisions is not None:  # several rounds, so that it ends about where it should
             steps = min(max(int(until * self.config.decisions) // (4 * tables), 16), steps)
-        imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun, num_tables=tables, steps=steps)
+        if self.lookahead:  # the network is a player already
+            foresee(self.game, self.variants, self.network, finished, self.config.seed + begun, num_tables=tables, steps=min(steps, 64))
+        else:
+            imitate(self.game, self.variants, self.network, teacher, finished, self.config.seed + begun, num_tables=tables, steps=steps)
         if not self.stop_asked:
             self.phase = "play"
             self._evaluate(self.config.evaluate_games, "after the warm start")
@@ -195,10 +224,11 @@ class Trainer:
         if c.shaping:
             make, options = ShapedVecEnv, options | {"weight": c.shaping, "gamma": c.gamma}
         self.env = make(self.game, c.tables, [v.players for v in of], [v.rules for v in of], **options)
+        seen = LookaheadVecEnv(self.env, self.lookahead) if self.lookahead else self.env
         self.model = MaskablePPO(
-            KitPolicy, self.env, policy_kwargs={"kit_network": self.network}, device="cpu", seed=c.seed, n_steps=c.steps,
+            KitPolicy, seen, policy_kwargs={"kit_network": self.network}, device="cpu", seed=c.seed, n_steps=c.steps,
             batch_size=min(c.batch, c.tables * c.steps), n_epochs=c.epochs, gamma=c.gamma, gae_lambda=c.gae_lambda, clip_range=c.clip,
-            ent_coef=c.entropy, learning_rate=lambda _: c.learning_rate * max(1.0 - self.share(), 0.05),
+            ent_coef=c.entropy, target_kl=c.target_kl or None, learning_rate=lambda _: c.learning_rate * max(1.0 - self.share(), 0.05),
         )  # fmt: skip
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         if self.resumed_in_play:
