@@ -41,11 +41,13 @@ class TrainConfig:
     """decisions at each table between updates; 0: the preset's (64, smoke 32)"""
     epochs: int = 3
     batch: int = 2048
-    learning_rate: float = 3e-4
+    learning_rate: float | None = None
+    """at the start of self-play, from where it falls; the game's (0.0003, a_way 0.0006) if not given"""
     gamma: float = 1.0
     gae_lambda: float = 0.97
     clip: float = 0.2
-    entropy: float = 0.003
+    entropy: float | None = None
+    """weight of the entropy; the game's (0.003, a_way 0.001) if not given"""
     target_kl: float = 0.0
     """an update ends early when the policy has moved away so far; 0: never"""
     lookahead: bool = True
@@ -130,11 +132,11 @@ LIMITS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("decisions", "epochs", "hidden", "channels", "snapshot_every", "past_selves"), (1, math.inf)),
 }
 
-SHARES = ("imitate", "opponent_heuristic")  # of which 0 is a value of its own, and None what is not given
+SHARES = ("imitate", "opponent_heuristic", "entropy")  # of which 0 is a value of its own, and None what is not given
 
 COMMON: dict[str, Any] = {
     "tables": 256, "steps": 64, "evaluate_every": 0.1, "evaluate_games": 400, "final_games": 2000, "channels": (32, 32),
-    "opponent_heuristic": 0.4,
+    "opponent_heuristic": 0.4, "learning_rate": 3e-4, "entropy": 0.003,
 }  # fmt: skip
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -146,7 +148,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 #: What is otherwise for a game, in all presets or in one. a_way's network begins as a player, by its lookahead (see
 #: docs/training.md): the warm start has only to show it how games end. Games between two such players are long to measure.
 OF_GAMES: dict[str, dict[str, Any]] = {
-    "away": {"imitate": 0.05, "channels": (16, 16), "opponent_heuristic": 0.8},
+    "away": {"imitate": 0.05, "channels": (16, 16), "opponent_heuristic": 0.8, "learning_rate": 6e-4, "entropy": 0.001},
     "away standard": {"evaluate_every": 0.1, "evaluate_games": 200},
 }
 

@@ -228,7 +228,7 @@ class Trainer:
         self.model = MaskablePPO(
             KitPolicy, seen, policy_kwargs={"kit_network": self.network}, device="cpu", seed=c.seed, n_steps=c.steps,
             batch_size=min(c.batch, c.tables * c.steps), n_epochs=c.epochs, gamma=c.gamma, gae_lambda=c.gae_lambda, clip_range=c.clip,
-            ent_coef=c.entropy, target_kl=c.target_kl or None, learning_rate=lambda _: c.learning_rate * max(1.0 - self.share(), 0.05),
+            ent_coef=c.entropy or 0.0, target_kl=c.target_kl or None, learning_rate=self._learning_rate,
         )  # fmt: skip
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         if self.resumed_in_play:
@@ -237,6 +237,10 @@ class Trainer:
         else:
             self.opponents.add(self.network, self.decisions)
         self.model.learn(10**15, Course(self), reset_num_timesteps=False)
+
+    def _learning_rate(self, _: float) -> float:
+        assert self.config.learning_rate is not None
+        return self.config.learning_rate * max(1.0 - self.share(), 0.05)
 
     def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
         if self.stop_asked:
