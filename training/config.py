@@ -149,6 +149,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 #: docs/training.md): the warm start has only to show it how games end. Games between two such players are long to measure.
 OF_GAMES: dict[str, dict[str, Any]] = {
     "away": {"imitate": 0.05, "channels": (16, 16), "opponent_heuristic": 0.8, "learning_rate": 6e-4, "entropy": 0.001},
+    "away smoke": {"evaluate_games": 6, "final_games": 20},
+    "away quick": {"evaluate_every": 0.25, "evaluate_games": 100},
     "away standard": {"evaluate_every": 0.1, "evaluate_games": 200},
 }
 
