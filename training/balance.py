@@ -67,7 +67,7 @@ CHOICES = Metric("choices", "legal actions per decision", "choices")
 FIRST = Metric("first_agent", "share of the victory of the first agent named", "skill", share=True)
 ROUNDS = Metric("rounds", "rounds per game", "length")
 LEAD_CHANGES = Metric("lead_changes", "changes of the lead per game", "drama")
-SETTLED = Metric("settled", "share of the game over when the winner takes the lead for good", "drama")
+SETTLED = Metric("settled", "share of the game until the winner leads for good", "drama")
 LED_HALF_WAY = Metric("led_half_way", "games won by who led (or shared the lead) half way", "drama", share=True)
 
 

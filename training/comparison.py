@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def sure(self) -> bool:
-        """Is it told from none, corrected for the number of comparisons?"""
+        """Is a difference shown, corrected for the number of comparisons?"""
         return self.holm < ERROR
 
     def __str__(self) -> str:
@@ -170,7 +170,7 @@ def differences(metrics: Sequence[Metric], variant: Columns, baseline: Columns) 
     for metric in metrics:
         if metric.compared and metric.name in variant and metric.name in baseline:
             ours, theirs = paired(variant[metric.name], baseline[metric.name])
-            if ours.size:
+            if ours.size and np.ptp(np.concatenate([ours, theirs])) > 0:  # what never changes tells nothing
                 found.append(difference(metric, ours, theirs))
     return found
 

@@ -1,0 +1,220 @@
+"""Run a study: blocks are played, here or in worker processes, and stored one by one, so that a study that was killed goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from typing import Any
+
+from tabletop.compiled import package_hash
+from training.arena import WorkerDied, digest, made_with, terminate_is_interrupt
+from training.arena_store import Blocks, claim
+from training.files import make_folder, write_json
+from training.variants import RETRAIN, TOGETHER, Study, make_agent
+from training.variants_block import GAMES, LADDER, POSITIONS, Block, play_block, size_of
+from training.variants_results import Results, as_columns
+
+Progress = Callable[[float, str], None]  # share of the whole that is done, and what there is to say
+POLICIES = "policies"
+
+
+class Lab:
+    """A study in a folder. Making it claims the folder for its settings, or finds it to hold those results already.
+
+    games: at each table, for every cell, rounded up to whole blocks; until_sure: only as many as it takes to settle all differences
+    from the baselines (or those of the metrics `decide`), and `games` at most. workers: processes.
+    """
+
+    def __init__(
+        self, study: Study, folder: Path, games: Sequence[int], workers: int = 1, until_sure: bool = False, decide: Sequence[str] = ()
+    ) -> None:
+        if workers < 1:
+            raise ValueError(f"workers must be at least 1, not {workers}")
+        if len(games) not in (1, len(study.tables)) or min(games) < 1:
+            raise ValueError(f"games must be one number, or one for each of {len(study.tables)} tables, at least 1: not {list(games)}")
+        self.study, self.folder, self.workers = study, folder, workers
+        self.games = list(games) * len(study.tables) if len(games) == 1 else list(games)
+        self.until_sure, self.decide = until_sure, tuple(decide)
+        known = {m.name for cell in study.cells for table in study.tables for m in Results(study, {}).metrics(cell, table) if m.compared}
+        if wrong := [name for name in decide if name not in known]:
+            raise ValueError(f"variants are not compared by {wrong[0]!r}; there are {', '.join(sorted(known))}")
+        goal = {"games": self.games, "until_sure": until_sure, "decide": list(decide)}
+        claim(folder, settings(study), {"goal": goal, "made_with": made_with()})
+        self.store = Blocks(folder)
+
+    # -- what there is to play -----------------------------------------------------------------------------------------
+
+    def numbers(self, cell: int, table: int) -> int:
+        """Blocks of a cell at a table, when all games are played."""
+        deals = -(-self.games[table] // self.study.games_of_a_deal(self.study.tables[table], self.study.cells[cell]))
+        return -(-deals // self.study.sizes[table])
+
+    def searched(self) -> list[Block]:
+        """The blocks of the skill ladder and of the positions searched."""
+        found, searches = [], self.study.searches
+        for cell_at, cell in enumerate(self.study.cells):
+            for what, games, per_deal in ((LADDER, searches.ladder_games, cell.players), (POSITIONS, searches.positions, 1)):
+                deals = -(-games // per_deal)
+                size = size_of(self.study, Block(cell_at, 0, 0, what))
+                found += [Block(cell_at, 0, number, what) for number in range(-(-deals // size))]
+        return found
+
+    def stages(self) -> Iterator[list[Block]]:
+        """Stage by stage; each is to be played before the next is asked for. Until sure, a stage depends on the results of those before
+        it alone, so that a study that is resumed goes the same way."""
+        cells, tables = range(len(self.study.cells)), range(len(self.study.tables))
+        every = [(cell, table) for table in tables for cell in cells]
+        if not self.until_sure:
+            yield [Block(cell, table, k) for cell, table in every for k in range(self.numbers(cell, table))]
+        else:
+            played = 0
+            wanted = every
+            while stage := [Block(c, t, played) for c, t in wanted if played < self.numbers(c, t)]:
+                yield stage
+                played += 1
+                still_open = self.results(played).open_pairs(self.decide)
+                wanted = sorted({(c, t) for cell, t, baseline in still_open for c in (cell, baseline)}, key=every.index)
+        yield self.searched()
+
+    # -- playing -------------------------------------------------------------------------------------------------------
+
+    def run(self, progress: Progress | None = None) -> Results:
+        """Play what is missing. Ctrl-C and SIGTERM are raised as KeyboardInterrupt; whatever has been finished is stored."""
+        self.store.lock()
+        try:
+            with Workers(self.workers) as workers:
+                if RETRAIN in self.study.tables:
+                    self._train(workers, progress)
+                for stage in self.stages():
+                    self._play(stage, workers, progress)
+        finally:
+            self.store.close()
+        return self.results()
+
+    def _play(self, stage: list[Block], workers: Workers, progress: Progress | None) -> None:
+        todo = [block for block in stage if block.name not in self.store.done]
+        calls = [(play_block, self.study, block, str(self.folder / POLICIES)) for block in todo]
+        for done, (at, columns) in enumerate(workers.run(calls), len(stage) - len(todo) + 1):
+            self.store.append(todo[at].name, columns)
+            if progress:
+                cell, table = self.study.cells[todo[at].cell], self.study.tables[todo[at].table]
+                progress(done / len(stage), f"{done} of {len(stage)} blocks; last: {cell}, {table}")
+
+    def _train(self, workers: Workers, progress: Progress | None) -> None:
+        """A policy for each variant."""
+        todo = [cell for cell in self.study.cells if not (self.folder / POLICIES / f"{self.study.key(cell)}.json").exists()]
+        make_folder(self.folder / POLICIES)
+        calls = [(train_policy, self.study, self.study.cells.index(cell), str(self.folder / POLICIES)) for cell in todo]
+        for done, (at, _) in enumerate(workers.run(calls), 1):
+            if progress:
+                progress(done / len(todo), f"trained for {todo[at]}")
+
+    def results(self, blocks: int | None = None) -> Results:
+        """What has been played, or of it the first blocks of each cell and table, and what was searched."""
+        found: dict[tuple[int, int], dict[str, list[str]]] = {}
+        for name in sorted(self.store.done):
+            what, cell, table, number = name.split("-")
+            if blocks is None or (what == GAMES and int(number) < blocks):
+                found.setdefault((int(cell), int(table)), {}).setdefault(what, []).append(name)
+        columns: dict[tuple[int, int], Any] = {}
+        for key, by_what in found.items():
+            columns[key] = {}
+            for names in by_what.values():
+                columns[key] |= as_columns(self.store.read(names))
+        return Results(self.study, columns)
+
+
+def settings(study: Study) -> dict[str, Any]:
+    """What results depend on, for the manifest: what is asked for, the game's code, and what the agents are made of."""
+    cell, game = study.cells[0], study.game
+    agents = {name for table in study.tables if table != RETRAIN for name in table.split(TOGETHER)}
+    return {
+        **study.json(),
+        "agents": {name: digest(name, make_agent(game, name, cell)) for name in sorted(agents)},
+        "game_code": hashlib.sha256(b"".join(package_hash(package) for package in game.packages)).hexdigest()[:16],
+    }
+
+
+def train_policy(study: Study, at: int, folder: str) -> None:
+    """Train a policy for one cell, in a folder of its own; one that was begun is gone on with."""
+    from training.config import TrainConfig
+    from training.ppo import Interrupted, Trainer
+
+    cell, key = study.cells[at], study.key(study.cells[at])
+    rules = study.game.variant(cell.variant).rules
+    length: dict[str, Any] = {"decisions": study.retrain_decisions} if study.retrain_decisions else {"minutes": study.retrain}
+    out = Path(folder) / key
+    config = TrainConfig(
+        players=(cell.players,), rules=(str(rules),), out=out, resume=(out / "latest.json").exists(), seed=study.seed % 2**32,
+        evaluate_games=100, final_games=400, evaluate_every=0.25, threads=1, quiet=True, **length,
+    )  # fmt: skip
+    try:
+        results = Trainer(study.game, config).run()
+    except Interrupted:
+        raise KeyboardInterrupt from None
+    told = [{"opponent": r.opponent, "share": r.share.mean, "low": r.share.low, "high": r.share.high} for r in results]
+    write_json(Path(folder) / f"{key}.json", {"variant": cell.variant, **length, "results": told})
+
+
+class Workers:
+    """Calls functions in processes of their own, which end with this one however it ends; of one worker, in this process."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __enter__(self) -> Workers:
+        self.terminate = terminate_is_interrupt()
+        self.terminate.__enter__()
+        self.children = set(multiprocessing.active_children())
+        context = multiprocessing.get_context("forkserver")  # a forked copy of a process that has computed in threads may hang
+        self.pool = ProcessPoolExecutor(self.number, context, _begin) if self.number > 1 else None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.pool:
+            self.pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - self.children:
+                process.terminate()
+        self.terminate.__exit__()
+
+    def run(self, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """(place of the call, what it returned), as they end. calls: a function and its arguments each."""
+        if self.pool is None:
+            for at, (function, *arguments) in enumerate(calls):
+                yield at, function(*arguments)
+            return
+        waiting = list(enumerate(calls))
+        running: dict[Any, int] = {}
+        while waiting or running:
+            while waiting and len(running) < 2 * self.number:
+                at, (function, *arguments) = waiting.pop(0)
+                running[self.pool.submit(function, *arguments)] = at
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    raise WorkerDied("a worker process died, by a signal or for want of memory; what was finished is stored") from None
+                yield running.pop(future), result
+
+
+def _begin() -> None:
+    """In a worker: Ctrl-C is the parent's to answer, one thread for each, and no life without the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    wait_for([sentinel])
+    os._exit(1)
+
