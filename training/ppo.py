@@ -193,7 +193,8 @@ class Trainer:
         return (self.config.imitate or 0.0) if heuristic(self.game) else 0.0
 
     def _imitate(self) -> None:
-        """The warm start: up to its share of the run, learn what the heuristic does."""
+        """The warm start: up to its share of the run, learn what the heuristic does or, where the network is a player from the start by
+        its lookahead, how its games end."""
         teacher, until, begun = heuristic(self.game), self._imitation_share(), self.decisions
         assert teacher is not None
 
@@ -201,7 +202,8 @@ class Trainer:
             self.decisions = begun + done
             self.imitated = self.decisions
             self._checkpoint_when_due()
-            self.report("imitating the heuristic", self.share(), f"{self.decisions:,} decisions")
+            told = "learning how games end" if self.lookahead else "imitating the heuristic"
+            self.report(told, self.share(), f"{self.decisions:,} decisions")
             return 1.0 if self.stop_asked else self.share() / until
 
         tables, steps = min(self.config.tables, 256), 160
