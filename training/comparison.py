@@ -117,6 +117,7 @@ def difference(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> Diffe
     error = sd / sqrt(n)
     half = student(n) * error if n > 1 else float("inf")
     p = 1.0 if mean == 0 or n < 2 else 0.0 if error == 0 else float(2 * t.sf(abs(mean) / error, n - 1))
+    p = max(p, 2.0 ** (1 - seen.size))  # a few deals that differ by the same prove no more than their signs do
     told = float(seen.mean())
     effect = 100 * told if metric.share else told / pooled if (pooled := pooled_sd(value, baseline)) > 0 else 0.0
     return Difference(metric, told, min(mean - half, told), max(mean + half, told), effect, p, seen.size)

@@ -47,11 +47,11 @@ class VariantsConfig:
     """stop a variant when all its differences are settled (told from none, or known to be small); --games is then the most"""
     decide: tuple[str, ...] = ()
     """metrics that --until-sure waits for, by their names in sheet.parquet; all if none is named"""
-    ladder_games: int = 0
+    ladder_games: int = 100
     """games between twice the search and once the search, for the skill that a variant rewards; 0: none"""
     ladder_iterations: int = 30
     """iterations of once the search"""
-    positions: int = 0
+    positions: int = 200
     """decisions, one of a game each, that are searched to see what is at stake in them; 0: none"""
     iterations: int = 200
     """iterations of such a search, of which there are two"""

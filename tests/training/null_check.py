@@ -8,6 +8,8 @@ on the same deals would differ by exactly nothing:
 
 - on common deals, as the lab pairs them, played by a heuristic of which every tenth action is random, drawn anew for each name;
 - on deals of its own for each name, played by the heuristic, which draws nothing: all chance is that of the deals.
+
+The games are short ones (RULES). The planted difference is looked for in the first fifth of the studies.
 """
 
 from __future__ import annotations
@@ -45,16 +47,26 @@ class Noisy:
 
 
 NOISY = "tests.training.null_check:Noisy"
+RULES = "end_depletions=1"
 PLANTED = "start_tokens=4"
 
 
 def arms(folder: Path, studies: int, deals: int, workers: int, told: Callable[[float, str], None] | None = None) -> dict[str, Columns]:
     """What was played: `default`, `twin` and `planted` on common deals; `heuristic` on twice as many deals."""
     game = tabletop.game("beyond")
-    cells = design(game, [], also=["twin: ", f"planted: {PLANTED}"])
-    common = Lab(new_study(game, cells, [NOISY], studies * deals), folder / "common", [studies * deals], workers).run(told)
-    one = Lab(new_study(game, cells[:1], ["heuristic"], 2 * studies * deals), folder / "own", [2 * studies * deals], workers).run(told)
-    return {**{cell.name: common.columns[k, 0] for k, cell in enumerate(cells)}, "heuristic": one.columns[0, 0]}
+    cells = design(game, [], also=["twin: ", f"planted: {PLANTED}"], rules=RULES)
+    asked = {"common": (cells[:2], NOISY, studies * deals), "planted": (cells[2:], NOISY, planted_studies(studies) * deals)}
+    asked |= {"own": (cells[:1], "heuristic", 2 * studies * deals)}
+    found = {
+        name: Lab(new_study(game, chosen, [agent], games), folder / name, [games], workers).run(told).columns
+        for name, (chosen, agent, games) in asked.items()
+    }
+    common = found["common"]
+    return {"default": common[0, 0], "twin": common[1, 0], "planted": found["planted"][0, 0], "heuristic": found["own"][0, 0]}
+
+
+def planted_studies(studies: int) -> int:
+    return max(studies // 5, 1)
 
 
 def part(columns: Columns, first: int, size: int, shift: int = 0) -> Columns:
@@ -92,7 +104,8 @@ def check(played: dict[str, Columns], studies: int, deals: int) -> dict[str, Cov
         first = study * deals
         a = part(played["default"], first, deals)
         found["common deals"].add(differences(compared, part(played["twin"], first, deals), a))
-        found["planted"].add(differences(compared, part(played["planted"], first, deals), a))
+        if study < planted_studies(studies):
+            found["planted"].add(differences(compared, part(played["planted"], first, deals), a))
         mine, theirs = part(own, first, deals), part(own, first + studies * deals, deals, studies * deals)
         found["own deals"].add(differences(compared, mine, theirs))
     return found
@@ -129,7 +142,7 @@ def main() -> None:
             print(f"\n{kind}: {100 * every.mean():.2f} % of all intervals; some difference shown in {shown:.1f} % of the studies")
         shown = 100 * np.mean(found["planted"].shown)
         print(f"\nplanted ({PLANTED} against 2): some difference shown in {shown:.1f} % of the studies")
-        for d in large(played, min(2000, given.studies * given.deals)):
+        for d in large(played, min(2000, planted_studies(given.studies) * given.deals)):
             print(f"- in one study of {d.deals:,} deals: {d}")
 
 

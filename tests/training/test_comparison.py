@@ -45,6 +45,8 @@ def test_differences_of_shares_are_bonett_and_prices() -> None:
     assert ours.mean == pytest.approx(8 / 40) and ours.effect == pytest.approx(20)
     assert (ours.low, ours.high) == pytest.approx((p12 - p21 - half, p12 - p21 + half), abs=1e-4)
     never = difference(SHARE, np.zeros(100), np.zeros(100))
+    few = difference(NUMBER, np.full(3, 2.0), np.zeros(3))
+    assert few.mean == 2 and few.p == 0.25
     assert never.low < 0 < never.high < 0.04 and never.p == 1  # nothing seen in 100 deals is not nothing
 
 

@@ -41,7 +41,7 @@ LAYOUT = Layout(
         Part("hand", (CARDS,), 1, "own cards"),
         Part("discard", (CARDS,), 1, "cards dropped"),
         Part("held", (4,), 2, "number of cards held, seats relative"),
-        Part("options", (4,), 6, "the rules", ToyRules.names()),
+        Part("options", (len(ToyRules.names()),), 6, "the rules", ToyRules.names()),
     ]
 )
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from tabletop.compiled import kernel
 from tabletop.stream import shuffle
+from toy import ToyRules
 
-LOW_WINS, GROUPS, RESHUFFLE, ROUNDS = range(4)
+LOW_WINS, GROUPS, RESHUFFLE, ROUNDS = (ToyRules.place(name) for name in ("low_wins", "groups", "reshuffle", "rounds"))
 KEEP, DRAW, DROP_LOW, DROP_HIGH = range(4)
 CARDS = 12
 

@@ -25,5 +25,5 @@ def observe(records, i, seat, out):
     for k in range(players):
         for j in range(2):
             out[34 + k] += s["hand"][(seat + k) % players, j] > 0
-    for j in range(4):
+    for j in range(s["options"].size):
         out[38 + j] = s["options"][j]
