@@ -15,50 +15,31 @@ from typing import ClassVar
 import numpy as np
 
 import tabletop
+from agents.away_ends import KEPT, MORE_CARDS, MOST_LEAVES, SPARE, best_ends, make_space, play_on
 from agents.away_heuristic import (
     CARD,
-    CELL_ORDER,
     CHAIN,
-    DEPTH,
     FATE,
     FRESH,
     NEVER,
-    NOBODY,
-    STRIDE,
     WEIGHTS,
     Desk,
     alike_turns,
-    asks_target,
     brings_fate,
-    changes_cells,
     hand_of_faction,
-    name_target,
     study_all,
-    try_change,
-    value_in,
 )
 from agents.away_position import rebuild
 from agents.away_ways import NO_WAY, ROOM, search
-from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, A_STOP, ACTIONS
-from away_env.cards import (
-    COSMIC_COMPASS,
-    MAX_PLAYERS,
-    NEBULA_DEVIATION,
-    SOLAR_ROTATION,
-    SOLAR_STORM,
-    SOLAR_TORNADO,
-    SUPER_NEBULA,
-    UNSTABLE_FIELD,
-)
+from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, ACTIONS
+from away_env.cards import MAX_PLAYERS
 from away_env.effects import measure_ways
-from away_env.kernel import FACTION, apply, legal
-from away_env.lanes import CELL_OF, can_lift, is_bare, is_empty_card, is_solar, may_lay, may_lie
-from away_env.state import FREE, LAY, NOT_HOME, PLAY, STATE, TABLE_PLACE
-from away_env.targets import ACTION, count_empty, is_rotated_by
-from away_env.turn import end_effect
+from away_env.kernel import FACTION
+from away_env.state import NOT_HOME, STATE
+from away_env.targets import ACTION
 from tabletop.compiled import announce, kernel, used_packages
 
-KERNEL_PACKAGES = ("away_env", "agents.away_position", "agents.away_ways", "agents.away_heuristic")
+KERNEL_PACKAGES = ("away_env", "agents.away_position", "agents.away_ways", "agents.away_heuristic", "agents.away_ends")
 
 VERSION = 1  # to be raised whenever a feature of the same name tells something else
 
@@ -88,253 +69,7 @@ FEATURES = {  # name: typical size
  F_OTHERS_HOME, F_COMPANY, F_HAND) = range(len(FEATURES))  # fmt: skip
 FINE, COARSE, LIMIT = 500.0, 60.0, 127
 NO_LANES = 31
-
-MOST_LEAVES = 200  # ends of one action that are looked at
-KEPT = 2  # ends from which the turn is played on
-MORE_CARDS = 2  # further cards of the turn
 LOOKED_INTO = 4  # actions whose rest of the turn is looked at: those of the best ends
-MOST_CHANGES = MOST_LEAVES + 16
-SPARE = MAX_PLAYERS  # the room for single searches
-
-
-# -- the ends of an action -------------------------------------------------------------------------------------------------
-
-
-@kernel
-def keep_end(s, worth, kept, worths, count):
-    """Put an end into the list of the best, if it is one of them; how many there are now."""
-    for k in range(count):
-        if abs(worths[k] - worth) < 1e-9:
-            return count
-    at = count
-    if count < worths.size:
-        count += 1
-    elif worth <= worths[count - 1]:
-        return count
-    else:
-        at = count - 1
-    while at > 0 and worths[at - 1] < worth:
-        worths[at] = worths[at - 1]
-        kept[at] = kept[at - 1]
-        at -= 1
-    worths[at] = worth
-    kept[at] = s
-    return count
-
-
-@kernel
-def note(changes, count, first, card, turn, second, other, other_turn):
-    """Add a change of two cells (the same one twice for a single change): what lies there afterwards, and how it is turned."""
-    change = changes[count]
-    change[0] = first
-    change[1] = card
-    change[2] = turn
-    change[3] = second
-    change[4] = other
-    change[5] = other_turn
-    return count + 1
-
-
-@kernel
-def list_changes(s, me, named, alike, changes):
-    """Write the changes that the effect under way, one that changes cells, can end in; how many. named: the orientation that was the
-    last target, else -1. Orientations that look alike count once."""
-    effect = np.int64(s["effect"])
-    first = np.int64(s["target"][0])
-    second = np.int64(s["target"][1])
-    bare = effect == LAY and is_bare(s)
-    exploration, solar = count_empty(s) if effect in (NEBULA_DEVIATION, SUPER_NEBULA) else (0, 0)
-    swaps = effect in (NEBULA_DEVIATION, SUPER_NEBULA)
-    count = 0
-    for own_cell in CELL_ORDER:
-        cell = CELL_OF[me, own_cell]
-        if count >= MOST_LEAVES:
-            break
-        if effect == COSMIC_COMPASS:
-            good = cell == s["ship"][me]
-        elif first >= 0:
-            good = cell == first
-        elif effect == LAY:
-            good = may_lay(s, cell, bare)
-        elif effect == SOLAR_ROTATION:
-            good = is_rotated_by(s, me, cell)
-        elif effect in (SOLAR_TORNADO, SOLAR_STORM):
-            good = can_lift(s, cell)
-        else:
-            good = is_empty_card(s, cell) and (not swaps or (solar if is_solar(s["board"][cell]) else exploration) > 1)
-        if not good:
-            continue
-        card = np.int64(s["card"]) if effect == LAY else np.int64(s["board"][cell])
-        lies = np.int64(s["turn"][cell])
-        design = np.int64(s["design"][card])
-        if effect in (LAY, SOLAR_ROTATION, UNSTABLE_FIELD, COSMIC_COMPASS):
-            for turn in range(4):
-                if effect != LAY and turn == lies:
-                    continue
-                like = alike[design, turn]
-                if turn == named or (named < 0 and (like == turn or (effect != LAY and like == lies))):
-                    count = note(changes, count, cell, card, turn, cell, card, turn)
-            continue
-        for own_there in CELL_ORDER:
-            there = CELL_OF[me, own_there]
-            if count >= MOST_LEAVES:
-                break
-            if second >= 0:
-                good = there == second
-            elif swaps:
-                good = there != cell and is_empty_card(s, there) and is_solar(s["board"][there]) == is_solar(card)
-            else:
-                good = may_lie(s, there, cell)
-            if not good:
-                continue
-            other = np.int64(s["board"][there])
-            other_lies = np.int64(s["turn"][there])
-            if effect == SOLAR_STORM:
-                count = note(changes, count, cell, np.int64(FREE), 0, there, card, lies)
-            elif effect == NEBULA_DEVIATION:
-                count = note(changes, count, cell, other, other_lies, there, card, lies)
-            elif effect == SOLAR_TORNADO:
-                for turn in range(4):
-                    if turn == named or (named < 0 and alike[design, turn] == turn):
-                        count = note(changes, count, cell, np.int64(FREE), 0, there, card, turn)
-            else:
-                of_other = np.int64(s["design"][other])
-                for turn in range(4):
-                    if s["target_turn"] >= 0 and turn != s["target_turn"]:
-                        continue
-                    if s["target_turn"] < 0 and alike[design, turn] != turn:
-                        continue
-                    for other_turn in range(4):
-                        if count < MOST_LEAVES and (other_turn == named or (named < 0 and alike[of_other, other_turn] == other_turn)):
-                            count = note(changes, count, cell, other, other_turn, there, card, turn)
-    return count
-
-
-@kernel
-def carry_out(s, change):
-    """End the effect under way by that change."""
-    s["board"][change[0]] = change[1]
-    s["turn"][change[0]] = change[2]
-    s["board"][change[3]] = change[4]
-    s["turn"][change[3]] = change[5]
-    if s["effect"] == LAY:
-        s["place"][change[1]] = TABLE_PLACE
-    measure_ways(s)
-    end_effect(s)
-
-
-@kernel
-def changed_ends(work, me, named, desk, now, changes, picked, picked_worths, w, kept, worths, count):
-    """`best_ends` where cells are changed, of a position whose ways are in the desk's rooms and which is worth `now`."""
-    s = work[0]
-    size = list_changes(s, me, named, desk.alike, changes)
-    num = 0
-    for c in range(size):
-        floor = picked_worths[num - 1] if num == picked.size else NEVER
-        if count == worths.size:
-            floor = max(floor, worths[count - 1])
-        change = changes[c]
-        worth = try_change(s, me, w, desk, now, change[0], change[1], change[2], change[3], change[4], change[5], floor)
-        if worth <= floor:
-            continue
-        known = False
-        for k in range(num):
-            known |= abs(picked_worths[k] - worth) < 1e-9
-        if known:
-            continue
-        at = num if num < picked.size else num - 1
-        num = min(num + 1, picked.size)
-        while at > 0 and picked_worths[at - 1] < worth:
-            picked_worths[at] = picked_worths[at - 1]
-            picked[at] = picked[at - 1]
-            at -= 1
-        picked_worths[at] = worth
-        picked[at] = c
-    for k in range(num):
-        work[1] = s
-        carry_out(work[1], changes[picked[k]])
-        count = keep_end(work[1], picked_worths[k], kept, worths, count)
-    return count
-
-
-@kernel
-def other_ends(work, masks, tried, me, w, desk, kept, worths, count):
-    """`best_ends` of all other effects: every way of naming the targets is carried out."""
-    if not asks_target(work[0], me):
-        return keep_end(work[0], value_in(work[0], me, w, desk.rooms, SPARE), kept, worths, count)
-    leaves = 0
-    depth = 0
-    legal(work, 0, masks[0])
-    tried[0] = 0
-    num_actions = masks.shape[1]
-    while depth >= 0 and leaves < MOST_LEAVES:
-        action = -1
-        while tried[depth] < num_actions and action < 0:
-            candidate = tried[depth] * STRIDE % num_actions
-            tried[depth] += 1
-            if masks[depth, candidate]:
-                action = candidate
-        if action < 0:
-            depth -= 1
-            continue
-        work[depth + 1] = work[depth]
-        apply(work, depth + 1, action)
-        if depth + 2 < DEPTH and asks_target(work[depth + 1], me):
-            depth += 1
-            legal(work, depth, masks[depth])
-            tried[depth] = 0
-        else:
-            leaves += 1
-            count = keep_end(work[depth + 1], value_in(work[depth + 1], me, w, desk.rooms, SPARE), kept, worths, count)
-    return count
-
-
-@kernel
-def best_ends(s, action, work, masks, tried, me, desk, now, changes, picked, picked_worths, w, kept, worths, count):
-    """Put the best ends of an action into the list; how many are in it now. The desk's rooms tell the ways of s, worth `now`."""
-    work[0] = s
-    named = NOBODY
-    if A_CELL <= action < A_STOP and changes_cells(s["effect"]):
-        named = name_target(work[0], me, action)
-    else:
-        apply(work, 0, action)
-    if asks_target(work[0], me) and changes_cells(work[0]["effect"]):
-        return changed_ends(work, me, named, desk, now, changes, picked, picked_worths, w, kept, worths, count)
-    return other_ends(work, masks, tried, me, w, desk, kept, worths, count)
-
-
-@kernel
-def play_on(beam, worths, count, other, other_worths, end, work, masks, tried, mask, me, desk, changes, picked, picked_worths, w):
-    """The best worth that further cards of the turn lead to from the ends in `beam`, and its position, written into end[0]."""
-    best = worths[0]
-    end[0] = beam[0]
-    for _ in range(MORE_CARDS):
-        found = 0
-        for k in range(count):
-            if beam[k]["over"] != 0 or beam[k]["seat"] != me or beam[k]["phase"] != PLAY:
-                continue
-            legal(beam, k, mask)
-            now = NEVER
-            for action in range(A_DISCARD):
-                if mask[action] and not brings_fate(beam[k], action):
-                    if now == NEVER:
-                        now = study_all(beam[k], me, w, desk.rooms)
-                    found = best_ends(
-                        beam[k], action, work, masks, tried, me, desk, now, changes, picked, picked_worths, w, other, other_worths, found
-                    )  # fmt: skip
-        if found == 0:
-            break
-        if other_worths[0] - w[CARD] > best:
-            best = other_worths[0] - w[CARD]
-            end[0] = other[0]
-        for k in range(found):
-            beam[k] = other[k]
-            worths[k] = other_worths[k]
-        count = found
-    return best
-
-
-# -- the features ----------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -374,9 +109,8 @@ def write_gain(gain, out):
 
 
 @kernel
-def look(obs, mask, root, work, masks, tried, beam, worths, other, other_worths, later, desk, changes, picked, picked_worths, w, gains,
-         turn_gains, out):  # fmt: skip
-    """Write the features (A + 1, F) of one decision."""
+def look(obs, mask, root, space, desk, w, gains, turn_gains, out):
+    """Write the features (A + 1, F) of one decision. gains, turn_gains (A,): for what is worked out on the way."""
     me = rebuild(obs, root[0])
     s = root[0]
     measure_ways(s)
@@ -401,10 +135,10 @@ def look(obs, mask, root, work, masks, tried, beam, worths, other, other_worths,
             if action == A_PASS:
                 gain = -1.0 if desk.rooms[me]["moves"] <= 1.0 else 0.0
         else:
-            best_ends(s, action, work, masks, tried, me, desk, now, changes, picked, picked_worths, w, beam, worths, 0)
-            gain = worths[0] - now
-            write_ways(beam[0], me, w, desk.rooms, row[F_WAYS : F_WAYS + 4])
-            write_rest(beam[0], me, row)
+            best_ends(s, action, space, me, desk, now, w, space.kept, space.worths, 0)
+            gain = space.worths[0] - now
+            write_ways(space.kept[0], me, w, desk.rooms, row[F_WAYS : F_WAYS + 4])
+            write_rest(space.kept[0], me, row)
             turn_gains[action] = gain
         row[F_LEGAL] = 1
         row[F_TURN_WAYS : F_TURN_WAYS + 4] = row[F_WAYS : F_WAYS + 4]
@@ -428,15 +162,12 @@ def look(obs, mask, root, work, masks, tried, beam, worths, other, other_worths,
             break
         turn_gains[chosen] = NEVER
         study_all(s, me, w, desk.rooms)
-        count = best_ends(s, chosen, work, masks, tried, me, desk, now, changes, picked, picked_worths, w, beam, worths, 0)
-        first = worths[0]
-        end = work[DEPTH:]
-        best = play_on(
-            beam, worths, count, other, other_worths, end, work, masks, tried, later, me, desk, changes, picked, picked_worths, w
-        )  # fmt: skip
+        count = best_ends(s, chosen, space, me, desk, now, w, space.kept, space.worths, 0)
+        first = space.worths[0]
+        best = play_on(space, count, me, desk, w)
         if best > first:
             gains[chosen] += best - first
-            write_ways(end[0], me, w, desk.rooms, out[chosen, F_TURN_WAYS : F_TURN_WAYS + 4])
+            write_ways(space.end[0], me, w, desk.rooms, out[chosen, F_TURN_WAYS : F_TURN_WAYS + 4])
             write_gain(gains[chosen], out[chosen, F_TURN_GAIN : F_TURN_GAIN + 2])
     for action in range(num_actions):
         if mask[action]:
@@ -447,14 +178,10 @@ def look(obs, mask, root, work, masks, tried, beam, worths, other, other_worths,
 
 
 @kernel
-def look_rows(observation, mask, root, work, masks, tried, beam, worths, other, other_worths, later, desk, changes, picked, picked_worths,
-              w, gains, turn_gains, out):  # fmt: skip
+def look_rows(observation, mask, root, space, desk, w, gains, turn_gains, out):
     """The features of a batch of decisions."""
     for i in range(observation.shape[0]):
-        look(
-            observation[i], mask[i], root, work, masks, tried, beam, worths, other, other_worths, later, desk, changes, picked,
-            picked_worths, w, gains, turn_gains, out[i],
-        )  # fmt: skip
+        look(observation[i], mask[i], root, space, desk, w, gains, turn_gains, out[i])
 
 
 class AwayLookahead:
@@ -489,14 +216,9 @@ class AwayLookahead:
         return out
 
     def _look(self, observation: np.ndarray, mask: np.ndarray, out: np.ndarray) -> None:
-        actions = len(ACTIONS)
         desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), self._alike)
-        look_rows(
-            observation, mask, self._root.copy(), np.zeros(DEPTH + 1, STATE), np.zeros((DEPTH + 1, actions), np.int8),
-            np.zeros(DEPTH + 1, np.int64), np.zeros(KEPT, STATE), np.zeros(KEPT), np.zeros(KEPT, STATE), np.zeros(KEPT),
-            np.zeros(actions, np.int8), desk, np.zeros((MOST_CHANGES, 6), np.int64), np.zeros(KEPT, np.int64), np.zeros(KEPT),
-            self.weights, np.zeros(actions), np.zeros(actions), out,
-        )  # fmt: skip
+        gains, turn_gains = np.zeros((2, len(ACTIONS)))
+        look_rows(observation, mask, self._root.copy(), make_space(), desk, self.weights, gains, turn_gains, out)
 
     def _warm_up(self) -> None:
         self.look(np.zeros((0, tabletop.game("away").layout.size), np.int8), np.zeros((0, len(ACTIONS)), np.int8))
