@@ -42,8 +42,11 @@ def find_lookahead(game: Game) -> Any:
     for those that are not legal, and in the last row of the position; `features`: their names and typical sizes; `prior`: weights of
     features that make a first player; `digest`: of all that a feature's meaning depends on; `threads`: how many it may use.
     """
-    name = f"agents.{game.name}_lookahead"
-    return importlib.import_module(name).LOOKAHEAD() if importlib.util.find_spec(name) else None
+    return importlib.import_module(f"agents.{game.name}_lookahead").LOOKAHEAD() if has_lookahead(game) else None
+
+
+def has_lookahead(game: Game) -> bool:
+    return importlib.util.find_spec(f"agents.{game.name}_lookahead") is not None
 
 
 def network_spec(game: Game, hidden: Sequence[int], channels: Sequence[int], lookahead: bool = True) -> dict[str, Any]:

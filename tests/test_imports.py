@@ -105,9 +105,9 @@ def test_the_kit_needs_learning_libraries_only_in_its_stable_baselines_view() ->
 
 
 def test_torch_is_imported_late() -> None:
-    """At the top of agents/network.py and of the two modules of training that are all torch; elsewhere inside functions."""
+    """At the top of agents/network.py and of the three modules of training that are all torch; elsewhere inside functions."""
     at_top = {place(path) for path in FILES for found in imports(path) if top(found.module) in HEAVY and found.at_top}
-    assert at_top == {"agents/network.py", "tabletop/sb3.py", "training/checkpoint.py", "training/ppo.py"}
+    assert at_top == {"agents/network.py", "tabletop/sb3.py", "training/checkpoint.py", "training/lookahead.py", "training/ppo.py"}
     inside = {place(path) for path in FILES for found in imports(path) if top(found.module) == "torch"}
     assert {name for name in inside if name.startswith("agents/")} == {"agents/network.py", "agents/policy.py"}
 

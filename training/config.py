@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agents.policy import has_lookahead
 from tabletop.registry import Game
 
 
@@ -32,7 +33,7 @@ class TrainConfig:
     decisions: int | None = None
     """length of the run in decisions of the learner, instead of minutes: the run can be repeated exactly"""
     imitate: float | None = None
-    """share of the run that the warm start takes (0: none); the preset's if not given"""
+    """share of the run that the warm start takes (0: none); the preset's if not given, with a lookahead 0.05"""
     threads: int = 0
     """threads of torch; 0: as many as the machine has cores, at most 2"""
     tables: int = 0
@@ -42,12 +43,12 @@ class TrainConfig:
     epochs: int = 3
     batch: int = 2048
     learning_rate: float | None = None
-    """at the start of self-play, from where it falls; the game's (0.0003, a_way 0.0006) if not given"""
+    """at the start of self-play, from where it falls; 0.0003 if not given, with a lookahead 0.0006"""
     gamma: float = 1.0
     gae_lambda: float = 0.97
     clip: float = 0.2
     entropy: float | None = None
-    """weight of the entropy; the game's (0.003, a_way 0.001) if not given"""
+    """weight of the entropy; 0.003 if not given, with a lookahead 0.001"""
     target_kl: float = 0.0
     """an update ends early when the policy has moved away so far; 0: never"""
     lookahead: bool = True
@@ -55,9 +56,9 @@ class TrainConfig:
     hidden: tuple[int, ...] = (256, 256)
     """sizes of the network's layers"""
     channels: tuple[int, ...] = ()
-    """channels of its convolutions, for games with planes in their observation; the game's (32 32, a_way 16 16) if not given"""
+    """channels of its convolutions, for games with planes in their observation; 32 32 if not given, with a lookahead 16 16"""
     opponent_heuristic: float | None = None
-    """share of games against the heuristic; the game's (0.4, a_way 0.8) if not given"""
+    """share of games against the heuristic; 0.4 if not given, with a lookahead 0.8"""
     opponent_random: float = 0.02
     """share of games against the random player; the rest is against past selves"""
     snapshot_every: int = 8
@@ -77,14 +78,16 @@ class TrainConfig:
     quiet: bool = False
     """no progress bar"""
 
-    def with_preset(self, game: str = "") -> TrainConfig:
-        """The settings with what the preset gives, for a game of that name, filled in."""
+    def with_preset(self, game: Game | None = None) -> TrainConfig:
+        """The settings with what the preset gives, for that game, filled in."""
         if self.preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {self.preset!r}")
         if self.minutes is not None and self.decisions is not None:
             raise ValueError("give minutes or decisions, not both")
         self._check_numbers()
-        chosen = {**COMMON, **PRESETS[self.preset], **OF_GAMES.get(game, {}), **OF_GAMES.get(f"{game} {self.preset}", {})}
+        chosen = {**COMMON, **PRESETS[self.preset]}
+        if game and self.lookahead and has_lookahead(game):
+            chosen |= WITH_LOOKAHEAD | PRESETS_WITH_LOOKAHEAD[self.preset]
         if self.decisions is not None:
             del chosen["minutes"]
         given = {name: getattr(self, name) for name in chosen}
@@ -145,13 +148,15 @@ PRESETS: dict[str, dict[str, Any]] = {
     "standard": {"minutes": 40.0, "imitate": 0.12, "evaluate_every": 0.05},
 }
 
-#: What is otherwise for a game, in all presets or in one. a_way's network begins as a player, by its lookahead (see
-#: docs/training.md): the warm start has only to show it how games end. Games between two such players are long to measure.
-OF_GAMES: dict[str, dict[str, Any]] = {
-    "away": {"imitate": 0.05, "channels": (16, 16), "opponent_heuristic": 0.8, "learning_rate": 6e-4, "entropy": 0.001},
-    "away smoke": {"evaluate_games": 6, "final_games": 20},
-    "away quick": {"evaluate_every": 0.25, "evaluate_games": 100},
-    "away standard": {"evaluate_every": 0.1, "evaluate_games": 200},
+#: What is otherwise for a game with a lookahead, in all presets or in one. Its network begins as a player: the warm start has only to
+#: show it how games end, and larger steps do no harm. Looking ahead costs more than a small network, in evaluations too.
+WITH_LOOKAHEAD: dict[str, Any] = {
+    "imitate": 0.05, "channels": (16, 16), "opponent_heuristic": 0.8, "learning_rate": 6e-4, "entropy": 0.001,
+}  # fmt: skip
+PRESETS_WITH_LOOKAHEAD: dict[str, dict[str, Any]] = {
+    "smoke": {"evaluate_games": 6, "final_games": 20},
+    "quick": {"evaluate_every": 0.25, "evaluate_games": 100},
+    "standard": {"evaluate_every": 0.1, "evaluate_games": 200},
 }
 
 

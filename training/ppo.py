@@ -96,7 +96,7 @@ class Trainer:
     """
 
     def __init__(self, game: Game, config: TrainConfig, report: Report | None = None, opponents: Any = None) -> None:
-        self.game, self.config = game, config.with_preset(game.name)
+        self.game, self.config = game, config.with_preset(game)
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
         self.variants = [game.variant(rules, players) for rules in c.rules for players in c.players]

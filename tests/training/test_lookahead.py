@@ -143,9 +143,10 @@ def test_it_can_be_left_out(tmp_path: Path) -> None:
         make_network(BEYOND, {"hidden": [8], "channels": [], "lookahead": "x"})
 
 
-def test_settings_of_a_game() -> None:
-    away, beyond = TrainConfig().with_preset("away"), TrainConfig().with_preset("beyond")
+def test_settings_with_a_lookahead() -> None:
+    away, beyond = TrainConfig().with_preset(AWAY), TrainConfig().with_preset(BEYOND)
     assert (away.channels, away.opponent_heuristic, beyond.channels, beyond.opponent_heuristic) == ((16, 16), 0.8, (32, 32), 0.4)
-    assert TrainConfig(channels=(8,), opponent_heuristic=0.0).with_preset("away").channels == (8,)
-    assert TrainConfig(opponent_heuristic=0.0).with_preset("away").opponent_heuristic == 0.0
-    assert away.with_preset("away") == away
+    assert TrainConfig(channels=(8,)).with_preset(AWAY).channels == (8,)
+    assert TrainConfig(opponent_heuristic=0.0).with_preset(AWAY).opponent_heuristic == 0.0
+    assert TrainConfig(lookahead=False).with_preset(AWAY).channels == (32, 32)
+    assert away.with_preset(AWAY) == away
