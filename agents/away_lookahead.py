@@ -128,14 +128,16 @@ def look(obs, mask, root, space, desk, w, gains, turn_gains, out):
             continue
         row = out[action]
         gain = 0.0
-        if A_DISCARD <= action < A_CELL or action in (A_PASS, A_DONE) or (action < A_DISCARD and brings_fate(s, action)):
+        count = 0  # of ends, none also where another card table than the known one is played by
+        if not (A_DISCARD <= action < A_CELL or action in (A_PASS, A_DONE) or (action < A_DISCARD and brings_fate(s, action))):
+            count = best_ends(s, action, space, me, desk, now, w, space.kept, space.worths, 0)
+        if count == 0:
             row[F_WAYS : F_WAYS + 4] = still[F_WAYS : F_WAYS + 4]
             write_rest(s, me, row)
             row[F_TURN_OVER] = action == A_PASS
             if action == A_PASS:
                 gain = -1.0 if desk.rooms[me]["moves"] <= 1.0 else 0.0
         else:
-            best_ends(s, action, space, me, desk, now, w, space.kept, space.worths, 0)
             gain = space.worths[0] - now
             write_ways(space.kept[0], me, w, desk.rooms, row[F_WAYS : F_WAYS + 4])
             write_rest(space.kept[0], me, row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from agents.away_lookahead import FEATURES, NO_LANES, AwayLookahead
 from agents.random_agent import RandomAgent
 from away_env import kernel
 from away_env.actions import A_CELL, A_DISCARD, A_PASS, A_TURN, ACTIONS
+from away_env.cards import INSTALLED
 from away_env.state import LAY, TURN
 
 GAME = tabletop.game("away")
@@ -108,12 +110,24 @@ def test_cards_that_stay_in_the_hand(lookahead: AwayLookahead) -> None:
     assert (told[:, -1, AT["hand"]] == hand).all()
 
 
-def test_uncompiled_tells_the_same(lookahead: AwayLookahead, tmp_path: object) -> None:
+def test_another_card_table(lookahead: AwayLookahead, tmp_path: Path) -> None:
+    """By its rules the lookahead knows another table; without them it still tells something of every action."""
+    path, text = tmp_path / "other.toml", INSTALLED.read_text()
+    old = 'lane       = { stations = 1, lanes = "W-1, 1-E" }'
+    assert old in text
+    path.write_text(text.replace(old, 'lane       = { stations = 1, lanes = "W-1, 1-N" }'))
+    records, seen, masks, seats = positions(f"cards={path}", steps=60)
+    knowing, guessing = (ahead.look(seen, masks) for ahead in (AwayLookahead(f"cards={path}"), lookahead))
+    assert (knowing[:, -1, AT["own_lanes"]] == np.minimum(records["moves_home"], NO_LANES)[np.arange(len(seen)), seats]).all()
+    assert (guessing[:, :-1, AT["legal"]] == masks).all() and (guessing != knowing).any()
+
+
+def test_uncompiled_tells_the_same(lookahead: AwayLookahead, tmp_path: Path) -> None:
     """As Python alone, which checks every index."""
     _, seen, masks, _ = positions(steps=30, tables=4)
     few = masks[:, A_CELL:].any(axis=1) & (masks.sum(axis=1) < 6)  # decisions that do not take long
     seen, masks = seen[few][:4], masks[few][:4]
-    path = f"{tmp_path}/rows.npz"
+    path = str(tmp_path / "rows.npz")
     np.savez(path, seen=seen, masks=masks, told=lookahead.look(seen, masks))
     program = (
         "import numpy as np; from agents.away_lookahead import AwayLookahead; d = np.load({!r});"
