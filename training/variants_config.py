@@ -95,7 +95,10 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
                 told = time.monotonic()  # a log has no bar
                 console.print(f"{share:.0%} {text}", markup=False, soft_wrap=True)
 
-        results = lab.run(progress)
+        try:
+            results, stopped = lab.run(progress), False
+        except KeyboardInterrupt:
+            results, stopped = lab.results(), True
     write_report(results, folder, shlex.join(["beyond-away", "variants", *arguments]) if arguments else "")
     for comparison in results.comparisons():
         console.print(f"{comparison.cell}, {comparison.table}, against {comparison.cell.baseline}:", markup=False, soft_wrap=True)
@@ -106,6 +109,8 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
     games = sum(sheet.games for sheet in results.sheets())
     console.print(f"{games:,} games, {time.monotonic() - begun:.0f} s in this run", soft_wrap=True)
     console.print(f"report  {folder / HTML}", markup=False, soft_wrap=True)
+    if stopped:
+        raise KeyboardInterrupt  # the report is of what was finished; the same command goes on
 
 
 MOST_LINES = 12  # on the terminal, of each comparison

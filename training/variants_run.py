@@ -73,7 +73,8 @@ class Lab:
         cells, tables = range(len(self.study.cells)), range(len(self.study.tables))
         every = [(cell, table) for table in tables for cell in cells]
         if not self.until_sure:
-            yield [Block(cell, table, k) for cell, table in every for k in range(self.numbers(cell, table))]
+            most = max(self.numbers(cell, table) for cell, table in every)
+            yield [Block(cell, table, k) for k in range(most) for cell, table in every if k < self.numbers(cell, table)]
         else:
             played = 0
             wanted = every

@@ -18,7 +18,7 @@ from training.play import play
 from training.variants import RETRAIN, Searches, Study, design, new_study
 from training.variants_block import Block, play_block
 from training.variants_report import write_report
-from training.variants_run import Lab
+from training.variants_run import Lab, Workers
 
 BEYOND = tabletop.game("beyond")
 
@@ -225,3 +225,20 @@ def test_help_and_errors_name_every_option(game: str, capsys: pytest.CaptureFixt
     error = " ".join(capsys.readouterr().err.split())
     for name, allowed in tabletop.game(game).rules.allowed().items():
         assert f"{name} {allowed}; default" in shown and f"{name} ({allowed})" in error
+
+
+def test_a_stop_leaves_a_report_of_what_was_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played = Workers.run
+
+    def stopped(self: Workers, calls: Any) -> Any:
+        yield from (result for result, _ in zip(played(self, calls), range(3), strict=False))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workers, "run", stopped)
+    command = ["variants", "beyond", "--vary", "start_tokens=2,4", "--agents", "random", "--games", "30", "--players", "2", "3"]
+    assert cli.main([*command, "--workers", "1", "--quiet", "--out", str(tmp_path)]) == 130
+    assert "90 games" in capsys.readouterr().out
+    page = (tmp_path / "report.html").read_text()
+    assert "random, 2 players" in page and "start_tokens=4 against start_tokens=2" in page
