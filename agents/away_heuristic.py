@@ -16,6 +16,7 @@ from agents.away_position import rebuild
 from agents.away_ways import (
     CARD,
     CHAIN,
+    ENDLESS,
     FAR,
     FATE,
     FRESH,
@@ -26,9 +27,12 @@ from agents.away_ways import (
     ROOM,
     SOON,
     WEIGHTS,
+    has_vortex,
+    lay_out,
+    lay_out_cell,
     least_moves,
-    may_lengthen,
-    search,
+    most_moves,
+    search_on,
     study,
     way_home,
 )
@@ -50,7 +54,7 @@ from away_env.cards import (
     UNSTABLE_FIELD,
 )
 from away_env.kernel import FACTION, apply, legal
-from away_env.lanes import CELL_OF, FRAME, TURNED, can_lift, is_bare, is_card, is_empty_card, is_solar, may_lay, may_lie
+from away_env.lanes import CELL_OF, FRAME, TURNED, can_lift, is_bare, is_empty_card, is_solar, may_lay, may_lie
 from away_env.state import CELL, FREE, LAY, LINE, SEAT, STATE, STOP, TURN
 from away_env.targets import ACTION, count_empty, is_rotated_by
 from tabletop.compiled import announce, kernel, used_packages
@@ -66,6 +70,7 @@ STRIDE = 97  # targets are tried in steps of this: prime to the number of action
 NEVER = -1e9
 NOBODY = np.int64(-1)
 LEAF = MAX_PLAYERS  # the room for searches in positions that are tried
+LAID_OUT = 0  # the room in which the cells are laid out
 
 
 class Desk(NamedTuple):
@@ -92,18 +97,22 @@ def value(s, me, w):
 
 @kernel
 def value_in(s, me, w, rooms, r):
-    """The same, in a room of one's own."""
+    """The same, worked out in rooms[r]."""
     if s["over"] == 1:
         return 10.0 if s["won"][me] else -10.0
+    lay_out(s, rooms[r], w)
+    own = 0.0
     best = 0.0
     mean = 0.0
     players = np.int64(s["players"])
     for k in range(players):
-        if k != me:
-            near = worth_of_way(search(s, k, w, rooms, r, NO_WAY), w)
+        moves = search_on(s, k, w, rooms, r, r, NO_WAY)
+        if k == me:
+            own = worth_of_own_way(moves, s["seat"] == me, w)
+        else:
+            near = worth_of_way(moves, w)
             best = max(best, near)
             mean += near / (players - 1)
-    own = worth_of_own_way(search(s, me, w, rooms, r, NO_WAY), s["seat"] == me, w)
     return own - w[OTHERS] * (0.8 * best + 0.2 * mean)
 
 
@@ -130,18 +139,20 @@ def worth_of_own_way(moves, on_turn, w):
 
 @kernel
 def study_all(s, me, w, rooms):
-    """Study all ways home; what the position is worth to the seat on turn."""
+    """Study the ways home of seat k in rooms[k], for `try_change`; what the position is worth to the seat on turn."""
+    lay_out(s, rooms[LAID_OUT], w)
     best = 0.0
     mean = 0.0
     players = np.int64(s["players"])
     for k in range(players):
-        study(s, k, w, rooms, k)
+        study(s, k, w, rooms, LAID_OUT, k)
         if k != me:
             near = worth_of_way(rooms[k]["moves"], w)
             rooms[k]["near"] = near
             best = max(best, near)
             mean += near / (players - 1)
-    return worth_of_own_way(rooms[me]["moves"], True, w) - w[OTHERS] * (0.8 * best + 0.2 * mean)
+    rooms[me]["near"] = worth_of_own_way(rooms[me]["moves"], True, w)
+    return rooms[me]["near"] - w[OTHERS] * (0.8 * best + 0.2 * mean)
 
 
 @kernel
@@ -164,11 +175,6 @@ def name_target(s, me, action):
 
 
 @kernel
-def has_vortex(s, card):
-    return is_card(card) and s["vortices"][s["design"][card]] != 0
-
-
-@kernel
 def worth_of_others(s, me, w, near):
     """What is taken off for the others' ways, near (players,) being what those are worth."""
     best = 0.0
@@ -185,55 +191,54 @@ def worth_of_others(s, me, w, near):
 def try_change(s, me, w, desk, now, first, card, turn, second, other, other_turn, best):
     """What the position is worth when `card` comes to lie on the cell `first`, and `other` on `second` (the same cell twice for one
     change), FREE for none; NEVER if that is found to be no more than `best`."""
-    rooms, near = desk.rooms, desk.near
+    table, rooms, near = desk.rooms[LAID_OUT], desk.rooms, desk.near
     was, was_turned = np.int64(s["board"][first]), s["turn"][first]
     other_was, other_was_turned = np.int64(s["board"][second]), s["turn"][second]
     warps = has_vortex(s, card) or has_vortex(s, other) or has_vortex(s, was) or has_vortex(s, other_was)
     players = np.int64(s["players"])
-    own = rooms[me]
-    least = 0.0 if warps else least_moves(own, first, second)
-    searched = warps or least < own["moves"] or may_lengthen(own, first, second)
-    others = 0  # whose ways have to be searched again, as bits
+    changed = 0  # whose ways have to be searched again, as bits
+    worth = 0.0  # of the own way, at most
     for k in range(players):
-        near[k] = rooms[k]["near"]
+        moves = rooms[k]["moves"]
+        least = 0.0 if warps else least_moves(s, rooms[k], first, card, turn, second, other, other_turn, w)
+        most = ENDLESS if warps else most_moves(s, table, rooms[k], first, card, turn, second, other, other_turn, w)
+        if least < moves or most > moves:
+            changed |= 1 << k
         if k != me:
-            longer = warps or may_lengthen(rooms[k], first, second)
-            if longer or least_moves(rooms[k], first, second) < rooms[k]["moves"]:
-                others |= 1 << k
-            if longer:
-                near[k] = 0.0
-    if others == 0 and not searched:
+            near[k] = rooms[k]["near"] if most == moves else 0.0 if most == ENDLESS else worth_of_way(most, w)
+        else:
+            worth = rooms[me]["near"] if least == moves else worth_of_way(least, w)
+            if least <= 1.0:
+                worth = max(worth, worth_of_own_way(1.0, True, w))
+    if changed == 0:
         return now
-    worth = worth_of_own_way(own["moves"], True, w)
-    if least < own["moves"]:
-        worth = max(worth, worth_of_way(least, w))
-        if least <= 1.0:
-            worth = max(worth, worth_of_own_way(1.0, True, w))
-    if worth - worth_of_others(s, me, w, near) <= best:
+    result = worth - worth_of_others(s, me, w, near)
+    if result <= best:
         return NEVER
     s["board"][first] = card
     s["turn"][first] = turn
     s["board"][second] = other
     s["turn"][second] = other_turn
-    if searched:
-        worth = worth_of_own_way(search_again(s, me, w, rooms, first, second, warps), True, w)
-    result = worth - worth_of_others(s, me, w, near)
-    for k in range(players):
-        if others >> k & 1 and result > best:
-            near[k] = worth_of_way(search_again(s, k, w, rooms, first, second, warps), w)
+    lay_out_cell(s, table, first, w)
+    lay_out_cell(s, table, second, w)
+    for j in range(players):
+        k = me + j if me + j < players else me + j - players
+        if changed >> k & 1 and result > best:
+            room = rooms[k]
+            known = not warps and not room["by_lanes"] and not room["on_way"][first] and not room["on_way"][second]
+            moves = search_on(s, k, w, rooms, LAID_OUT, LEAF, room["before_home"] if known else NO_WAY)
+            if k == me:
+                worth = worth_of_own_way(moves, True, w)
+            else:
+                near[k] = worth_of_way(moves, w)
             result = worth - worth_of_others(s, me, w, near)
     s["board"][second] = other_was
     s["turn"][second] = other_was_turned
     s["board"][first] = was
     s["turn"][first] = was_turned
+    lay_out_cell(s, table, first, w)
+    lay_out_cell(s, table, second, w)
     return result
-
-
-@kernel
-def search_again(s, seat, w, rooms, first, second, warps):
-    """The seat's way home with cards changed on two cells."""
-    known = not warps and not rooms[seat]["on_way"][first] and not rooms[seat]["on_way"][second] and not rooms[seat]["by_lanes"]
-    return search(s, seat, w, rooms, LEAF, rooms[seat]["before_home"] if known else NO_WAY)
 
 
 @kernel

@@ -34,20 +34,29 @@ NO_WAY = 40.0  # moves home when neither lanes nor open ends lead anywhere
 ENDLESS = 1e9
 NUM_STATES = 8 * NUM_CELLS
 BY_LANES, TO_HOME = 1, 2  # bits of `touched`
+#: bits of `on_way`: crossed by a lane; over cells, entered by a lane that ends there, or from a cell. Then its ports, two bits each
+ON_LANE, ON_END, ON_CELL = 1, 2, 4
 ROW = np.arange(NUM_CELLS) // WIDTH
 COLUMN = np.arange(NUM_CELLS) % WIDTH
 
 #: Where a search works, and what it leaves. A state is 8 x cell + point.
 ROOM = np.dtype(
     [
+        # the position's cells (`lay_out`)
+        ("enter", np.float64, (NUM_CELLS, 4)),  # what a way over cells pays to enter by each port; ENDLESS where it cannot
+        ("shut", np.uint8, (NUM_CELLS,)),  # the ports by which a card does not let out, as bits
+        ("inside", np.float64, (NUM_CELLS,)),  # the least that any way pays there
+        # the way home
         ("moves", np.float64),  # what the way home comes to
         ("near", np.float64),  # and is worth
         ("before_home", np.float64),  # what it comes to at the cell before home, where it leads over cells
         ("by_lanes", np.int64),  # 1 where lanes lead home
         ("cost", np.float64, (NUM_CELLS,)),  # of ways over cells, to each of them
-        ("reach", np.float64, (NUM_CELLS,)),  # the same, what entering the cell costs left out; least over lanes and cells
-        ("beyond", np.float64, (NUM_CELLS,)),  # no way home that leaves the cell comes to less
+        ("reach", np.float64, (NUM_CELLS, 4)),  # by each port, entering the cell left out; the least over lanes and cells
         ("least", np.float64, (NUM_CELLS,)),  # no way home that enters the cell comes to less
+        ("door", np.int64),  # the cell before home
+        ("home_port", np.int64),  # its port that leads home
+        ("at", np.int64),  # the ship's cell
         ("came", np.int16, (NUM_STATES,)),  # the state before each
         ("left", np.int16, (NUM_CELLS,)),  # the cell before each, or ~state where it is entered by a lane
         ("waiting", np.int16, (NUM_STATES,)),
@@ -56,7 +65,7 @@ ROOM = np.dtype(
         ("queue", np.int16, (NUM_CELLS,)),
         ("seen", np.uint8, (NUM_CELLS,)),  # points of each cell, as bits
         ("waits", np.uint8, (NUM_CELLS,)),
-        ("on_way", np.uint8, (NUM_CELLS,)),  # 1 for the cells of one shortest way
+        ("on_way", np.uint8, (NUM_CELLS,)),  # the cells of one shortest way: ON_…, port in << 4, port out << 6
         ("touched", np.uint8, (NUM_CELLS,)),  # BY_LANES: lanes lead there from the ship; TO_HOME: in no direction, from home
     ],
     align=True,
@@ -71,20 +80,52 @@ def way_home(s, seat, w):
 
 
 @kernel
+def search(s, seat, w, rooms, r, most):
+    """The way home (`way_home`), worked out in rooms[r]. most: what the way over cells to the one before home comes to at most, NO_WAY
+    if that is not known."""
+    lay_out(s, rooms[r], w)
+    return search_on(s, seat, w, rooms, r, r, most)
+
+
+@kernel
+def lay_out(s, table, w):
+    """Write what searches read of the cells into a room."""
+    table["enter"][:, :] = ENDLESS
+    table["shut"][:] = 0
+    table["inside"][:] = ENDLESS
+    for cell in CELLS:
+        if s["board"][cell] == FREE or is_card(np.int64(s["board"][cell])):
+            lay_out_cell(s, table, cell, w)
+
+
+@kernel
+def lay_out_cell(s, table, cell, w):
+    """The same for a cell that is free or holds a card."""
+    card = np.int64(s["board"][cell])
+    enter = table["enter"][cell]
+    if card == FREE:
+        for port in range(4):
+            enter[port] = w[GAP]
+        table["shut"][cell] = 0
+        table["inside"][cell] = w[GAP]
+        return
+    face = np.int64(s["face"][s["design"][card], s["turn"][cell]])
+    for port in range(4):
+        enter[port] = 1.0 if face >> (IN + port) & 1 else 1.0 + w[BLOCKED]
+    table["shut"][cell] = ~(face >> OUT) & PORTS_MASK
+    table["inside"][cell] = least_inside(s, card)
+
+
+@kernel
 def lets_in(s, cell, port):
     """Does the card on the cell let a ship in by that port?"""
     return s["face"][s["design"][s["board"][cell]], s["turn"][cell]] >> (IN + port) & 1
 
 
 @kernel
-def lets_out(s, cell, port):
-    return s["face"][s["design"][s["board"][cell]], s["turn"][cell]] >> (OUT + port) & 1
-
-
-@kernel
-def search(s, seat, w, rooms, r, most):
-    """The way home (`way_home`). most: what the way over cells to the one before home comes to at most, NO_WAY if not known."""
-    room = rooms[r]  # not handed over itself: numba would not keep its array
+def search_on(s, seat, w, rooms, laid_out, r, most):
+    """`search` in rooms[r], the position being laid out in the room `laid_out` already."""
+    room = rooms[r]
     room["by_lanes"] = 0
     if s["home"][seat]:
         room["before_home"] = 0.0
@@ -99,12 +140,11 @@ def search(s, seat, w, rooms, r, most):
     waits[:] = 0
     touched[:] = 0
     cost[:] = NO_WAY
-    reach[:] = ENDLESS
+    reach[:, :] = ENDLESS
     cost[door] = most
     count = 0
     at = np.int64(s["ship"][seat])
     stop = np.int64(s["stop"][seat])
-    reach[at] = 0.0
     touched[at] = BY_LANES
     stops[0] = 8 * at + (3 + stop if stop > 0 else BASE_PORT[seat])
     moves[0] = 0
@@ -154,8 +194,8 @@ def search(s, seat, w, rooms, r, most):
                     entry = port ^ 2
                     on_table = np.int64(s["board"][there])
                     touched[there] = BY_LANES
-                    if taken < reach[there]:
-                        reach[there] = taken
+                    if taken < reach[there, entry]:
+                        reach[there, entry] = taken
                     if is_card(on_table):
                         if seen[there] >> entry & 1:
                             continue
@@ -181,13 +221,14 @@ def search(s, seat, w, rooms, r, most):
                             waits[there] = 1
                             queue[count] = there
                             count += 1
-    return over_cells(s, w, room, count, door, home_port)
+    return over_cells(rooms[laid_out], w, room, count, door, home_port)
 
 
 @kernel
-def over_cells(s, w, room, count, door, home_port):
+def over_cells(table, w, room, count, door, home_port):
     """The rest of a search: the least cost of a way over cells, from the `count` ends of lanes in the queue to home behind the door."""
     queue, waits, cost, reach, left = room["queue"], room["waits"], room["cost"], room["reach"], room["left"]
+    enter, shut = table["enter"], table["shut"]
     head = 0
     step = min(1.0, w[GAP])  # no cell costs less
     row, column = ROW[door], COLUMN[door]
@@ -199,23 +240,13 @@ def over_cells(s, w, room, count, door, home_port):
         at_cell = cost[cell]
         if at_cell + step * (abs(ROW[cell] - row) + abs(COLUMN[cell] - column)) >= cost[door]:
             continue
-        shut = np.int64(0)  # ports by which the card does not let out
-        if is_card(np.int64(s["board"][cell])):
-            shut = ~(np.int64(s["face"][s["design"][s["board"][cell]], s["turn"][cell]]) >> OUT) & PORTS_MASK
         for port in range(4):
             there = cell + STEP[port]
-            on_table = np.int64(s["board"][there])
-            paid = at_cell + w[BLOCKED] if shut >> port & 1 else at_cell
-            if is_card(on_table):
-                if paid < reach[there]:
-                    reach[there] = paid
-                paid += 1.0 if lets_in(s, there, port ^ 2) else 1.0 + w[BLOCKED]
-            elif on_table == FREE:
-                if paid < reach[there]:
-                    reach[there] = paid
-                paid += w[GAP]
-            else:
-                continue
+            entry = port ^ 2
+            paid = at_cell + w[BLOCKED] if shut[cell] >> port & 1 else at_cell
+            if paid < reach[there, entry]:
+                reach[there, entry] = paid
+            paid += enter[there, entry]
             if paid < cost[there] and paid < cost[door]:
                 cost[there] = paid
                 left[there] = cell
@@ -225,28 +256,32 @@ def over_cells(s, w, room, count, door, home_port):
                     queue[at if at < NUM_CELLS else at - NUM_CELLS] = there
                     count += 1
     room["before_home"] = cost[door]
-    least = cost[door]
-    if is_card(np.int64(s["board"][door])) and not lets_out(s, door, home_port ^ 2):
-        least += w[BLOCKED]
-    return least
+    return cost[door] + (w[BLOCKED] if shut[door] >> (home_port ^ 2) & 1 else 0.0)
 
 
 # -- which cells matter ----------------------------------------------------------------------------------------------------
 
 
 @kernel
-def study(s, seat, w, rooms, r):
-    """Search the seat's way home, and note what other cards on cells can do to it (`may_lengthen`, `least_moves`)."""
+def study(s, seat, w, rooms, laid_out, r):
+    """Search the seat's way home, and note what other cards on cells can do to it (`least_moves`, `most_moves`)."""
     room = rooms[r]
-    room["moves"] = search(s, seat, w, rooms, r, NO_WAY)
+    room["moves"] = search_on(s, seat, w, rooms, laid_out, r, NO_WAY)
     room["on_way"][:] = 0
-    room["beyond"][:] = ENDLESS
     if s["home"][seat]:
-        room["reach"][:] = ENDLESS
+        room["by_lanes"] = 1
+        room["reach"][:, :] = ENDLESS
         room["touched"][:] = 0
+        room["at"] = -1
         return
+    room["at"] = s["ship"][seat]
+    room["door"] = s["base"][seat ^ 1] + STEP[BASE_PORT[seat ^ 1]]
+    room["home_port"] = BASE_PORT[seat ^ 1] ^ 2
     mark_way(s, seat, room)
-    bound_ways(s, seat, w, room)
+    if room["moves"] > room["before_home"] and not room["by_lanes"]:  # the door is shut: another card there could let in from ways
+        for port in range(4):  # that were not followed, as they came to more before it
+            room["reach"][room["door"], port] = min(room["reach"][room["door"], port], room["before_home"] - min(1.0, w[GAP]))
+    bound_ways(s, rooms[laid_out], seat, w, room)
     if not room["by_lanes"]:
         touch_from_home(s, seat, room)
 
@@ -259,25 +294,38 @@ def mark_way(s, seat, room):
     state = np.int64(room["came"][0])
     if not room["by_lanes"]:
         cell = door
-        on_way[cell] = 1
+        on_way[cell] = ON_LANE
         if room["before_home"] >= NO_WAY:
             room["reach"][door] = 0.0  # a card there costs even where there is no way
             return
+        out = room["home_port"]
         while room["left"][cell] >= 0:
-            cell = np.int64(room["left"][cell])
-            on_way[cell] = 1
+            before = np.int64(room["left"][cell])
+            port = port_between(before, cell)
+            on_way[cell] = ON_CELL | (port ^ 2) << 4 | out << 6
+            out = port
+            cell = before
         state = ~np.int64(room["left"][cell])
+        on_way[cell] = ON_END | (port_between(state >> 3, cell) ^ 2) << 4 | out << 6
     stop = np.int64(s["stop"][seat])
     start = 8 * np.int64(s["ship"][seat]) + (3 + stop if stop > 0 else BASE_PORT[seat])
-    on_way[start >> 3] = 1
+    on_way[start >> 3] = ON_LANE
     while state != start:
-        on_way[state >> 3] = 1
+        on_way[state >> 3] = ON_LANE
         state = np.int64(room["came"][state])
 
 
 @kernel
-def bound_ways(s, seat, w, room):
-    """Write `least` and `beyond`: as if all cards let in and out everywhere, and cost a move if there is a station on every way."""
+def port_between(cell, neighbour):
+    for port in range(4):
+        if cell + STEP[port] == neighbour:
+            return port
+    return 0
+
+
+@kernel
+def bound_ways(s, table, seat, w, room):
+    """Write `least`: as if all cards let in and out everywhere, and cost a move if there is a station on every way."""
     door = np.int64(s["base"][seat ^ 1]) + STEP[BASE_PORT[seat ^ 1]]
     least, queue, waits = room["least"], room["queue"], room["waits"]
     moves = room["moves"]
@@ -285,11 +333,9 @@ def bound_ways(s, seat, w, room):
     waits[:] = 0
     count = 0
     head = 0
-    on_table = np.int64(s["board"][door])
-    if on_table == FREE or is_card(on_table):
-        least[door] = least_cost(s, door, w)
-        if is_card(on_table) and not lets_out(s, door, BASE_PORT[seat ^ 1] ^ 2):
-            least[door] += w[BLOCKED]
+    inside = table["inside"]
+    if inside[door] < ENDLESS:
+        least[door] = inside[door] + (w[BLOCKED] if table["shut"][door] >> room["home_port"] & 1 else 0.0)
         queue[0] = door
         count = 1
     while count > 0:
@@ -301,24 +347,17 @@ def bound_ways(s, seat, w, room):
         if from_here >= moves:
             continue
         for port in range(4):
-            there = cell + STEP[port]
-            on_table = np.int64(s["board"][there])
-            if on_table == FREE or is_card(on_table):
-                count = lower(s, there, from_here, w, least, queue, waits, head, count)
-        if is_card(np.int64(s["board"][cell])) and s["vortices"][s["design"][s["board"][cell]]]:
+            count = lower(cell + STEP[port], from_here, inside, least, queue, waits, head, count)
+        if has_vortex(s, np.int64(s["board"][cell])):
             for there in CELLS:
-                if is_card(np.int64(s["board"][there])) and s["vortices"][s["design"][s["board"][there]]]:
-                    count = lower(s, there, from_here, w, least, queue, waits, head, count)
-    beyond = room["beyond"]
-    for cell in CELLS:
-        beyond[cell] = min(min(least[cell + STEP[0]], least[cell + STEP[1]]), min(least[cell + STEP[2]], least[cell + STEP[3]]))
-    beyond[door] = 0.0
+                if has_vortex(s, np.int64(s["board"][there])):
+                    count = lower(there, from_here, inside, least, queue, waits, head, count)
 
 
 @kernel
-def lower(s, there, from_here, w, least, queue, waits, head, count):
+def lower(there, from_here, inside, least, queue, waits, head, count):
     """A way that enters the cell `there` and goes on for `from_here`: queue the cell if that is less than was known."""
-    paid = from_here + least_cost(s, there, w)
+    paid = from_here + inside[there]
     if paid < least[there]:
         least[there] = paid
         if not waits[there]:
@@ -330,11 +369,13 @@ def lower(s, there, from_here, w, least, queue, waits, head, count):
 
 
 @kernel
-def least_cost(s, cell, w):
-    """What a way over the cell counts for at least."""
-    card = np.int64(s["board"][cell])
-    if card == FREE:
-        return w[GAP]
+def has_vortex(s, card):
+    return is_card(card) and s["vortices"][s["design"][card]] != 0
+
+
+@kernel
+def least_inside(s, card):
+    """Moves that a way over a card takes at least: none if a lane goes through without a station."""
     lanes = s["lanes"][s["design"][card]]
     return 0.0 if (lanes[0] | lanes[1] | lanes[2] | lanes[3]) & PORTS_MASK else 1.0
 
@@ -386,18 +427,75 @@ def touch_from_home(s, seat, room):
 
 
 @kernel
-def may_lengthen(room, first, second):
-    """Can other cards on these cells (the second may be the first again) make the way longer? Where none of them lies on the way,
-    only by lanes that then lead home, where cells were the shorter way."""
-    if room["on_way"][first] or room["on_way"][second]:
-        return True
-    return room["touched"][first] | room["touched"][second] == BY_LANES | TO_HOME
+def most_moves(s, table, room, first, card, turn, second, other, other_turn, w):
+    """What the way comes to at most with that card, turned so, on the cell `first`, and another on `second` (or the same again);
+    ENDLESS where that is not known. Off the way: no more than before, unless lanes then lead home where cells were the shorter way."""
+    if room["touched"][first] | room["touched"][second] == BY_LANES | TO_HOME:
+        return ENDLESS
+    most = room["moves"] + longer(s, table, room, first, card, turn, w)
+    return most if second == first else most + longer(s, table, room, second, other, other_turn, w)
 
 
 @kernel
-def least_moves(room, first, second):
-    """What the way comes to at least with other cards on these cells, none of them with a vortex."""
+def longer(s, table, room, cell, card, turn, w):
+    """By how much the way gets longer, if it goes on over the cell; ENDLESS where it may not."""
+    on_way = np.int64(room["on_way"][cell])
+    if on_way == 0:
+        return 0.0
+    if on_way & ON_LANE:
+        return ENDLESS
+    entry, out = on_way >> 4 & 3, on_way >> 6
+    before = table["enter"][cell, entry] + (w[BLOCKED] if table["shut"][cell] >> out & 1 else 0.0)
+    if card == FREE:
+        return w[GAP] - before
+    face = np.int64(s["face"][s["design"][card], turn])
+    lets_in = face >> (IN + entry) & 1
+    if lets_in and on_way & ON_END:
+        return ENDLESS  # the lane goes on over the card
+    after = 1.0 if lets_in else 1.0 + w[BLOCKED]
+    return after - before if face >> (OUT + out) & 1 else after + w[BLOCKED] - before
+
+
+@kernel
+def least_moves(s, room, first, card, turn, second, other, other_turn, w):
+    """What the way comes to at least with that card, turned so, on the cell `first`, and another on `second` (or the same again);
+    no card that lies there then or did before has a vortex."""
     if room["by_lanes"] and (room["on_way"][first] or room["on_way"][second]):
         return 0.0  # a way over cells may be shorter than the one by lanes that goes
-    through = min(room["reach"][first], room["reach"][second]) + min(room["beyond"][first], room["beyond"][second])
-    return min(room["moves"], through)
+    moves = room["moves"]
+    into = least_into(s, room, first, card, turn, w)
+    out = least_out(s, room, first, card, turn, w)
+    moves = min(moves, into + out)
+    if second == first:
+        return moves
+    into_second = least_into(s, room, second, other, other_turn, w)
+    out_second = least_out(s, room, second, other, other_turn, w)
+    moves = min(moves, into_second + out_second)
+    return min(moves, min(into + out_second, into_second + out))
+
+
+@kernel
+def least_into(s, room, cell, card, turn, w):
+    """What a way home comes to at least until it is on the cell, on which the card is going to lie."""
+    if cell == room["at"]:
+        return 0.0
+    reach = room["reach"][cell]
+    if card == FREE:
+        return w[GAP] + min(min(reach[0], reach[1]), min(reach[2], reach[3]))
+    face = np.int64(s["face"][s["design"][card], turn])
+    inside = least_inside(s, card)
+    least = ENDLESS
+    for port in range(4):
+        least = min(least, reach[port] + (inside if face >> (IN + port) & 1 else 1.0 + w[BLOCKED]))
+    return least
+
+
+@kernel
+def least_out(s, room, cell, card, turn, w):
+    """What is left of a way home at least, once it is on the cell, on which the card is going to lie."""
+    face = np.int64(-1) if card == FREE else np.int64(s["face"][s["design"][card], turn])
+    least = ENDLESS
+    for port in range(4):
+        on = 0.0 if cell == room["door"] and port == room["home_port"] else room["least"][cell + STEP[port]]
+        least = min(least, on if face >> (OUT + port) & 1 else on + w[BLOCKED])
+    return least
