@@ -49,6 +49,15 @@ SMALL = {
         "threads": "1",
     },
     "evaluate": {"games": "20"},
+    "exploit": {
+        "decisions": "300",
+        "tables": "8",
+        "steps": "16",
+        "evaluate-games": "8",
+        "final-games": "8",
+        "threads": "1",
+    },
+    "arena": {"games": "2", "deals-per-block": "1", "workers": "1"},
     "bench": {"seconds": "0.01", "repeats": "1"},
 }
 

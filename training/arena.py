@@ -147,6 +147,7 @@ class Worker:
         for block in list(blocks):
             if deadline is not None and time.monotonic() >= deadline:
                 return
+            self.player.prepare(block)
             begun = time.monotonic()
             yield block, self.player.play(block), time.monotonic() - begun
 
@@ -209,6 +210,7 @@ def _end_with(sentinel: int) -> None:
 
 def _play(block: Block) -> tuple[dict[str, Any], float]:
     assert _player is not None
+    _player.prepare(block)
     begun = time.monotonic()
     return _player.play(block), time.monotonic() - begun
 

@@ -137,6 +137,11 @@ class BlockPlayer:
                 sys.modules["torch"].set_num_threads(1)  # results of another number of threads may differ, and workers share cores
         return self._agents[index, copy]
 
+    def prepare(self, block: Block) -> None:
+        """Make the block's agents, which may take longer than its games: networks are read and kernels compiled."""
+        for index in self.groups[block.group]:
+            self.agent(index)
+
     def close(self) -> None:
         """End the programs."""
         for agent in self._agents.values():
