@@ -12,14 +12,16 @@ import numpy as np
 from agents.beyond_heuristic import WEIGHTS, decide, seat_value
 from beyond_env.cards import NUM_KINDS, NUM_SPIRITS
 from beyond_env.observation import observe
+from beyond_env.reveal import SPIRIT
 from beyond_env.rules import END_DISTINCT, END_ENCHANTMENTS
 from beyond_env.state import ACT, CHOOSE, REVEAL
 from tabletop.compiled import kernel
+from tabletop.registry import Game
 
 KERNEL_PACKAGES = ("beyond_env", "agents.beyond_heuristic")
 
 #: Options of the search that serve this game best
-DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.7, "prior": 0.0}
+DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.7, "widening": 0.5}
 
 WORTH = np.array(list(WEIGHTS.values()), np.float64)
 # for two players, and for more: what a point counts at the start of the game, and how much more when a seat is one enchantment from its
@@ -31,6 +33,11 @@ POINT_TRIGGERED = np.array([0.40, 0.45])
 BEGINS = np.array([2.6, 3.2])
 BEGINS_LATE = np.array([3.5, 0.5])
 NEXT = np.array([1.5, 2.4])
+
+
+def scratch(game: Game) -> np.ndarray:
+    """An observation to write into."""
+    return np.zeros(game.layout.size, game.layout.dtype)
 
 
 @kernel
@@ -68,16 +75,16 @@ def quiet(records, i):
 
 @kernel
 def outcome(records, i):
-    """The card revealed last, or the cards looked at; and the symbol that the deck shows now."""
+    """The spirit of the card revealed last, or the cards looked at; and the symbol that the deck shows now."""
     s = records[i]
     what = 0
     if s["phase"] == CHOOSE:
         for at in range(s["deck_size"] - s["looked"], s["deck_size"]):
             what = what * NUM_KINDS + s["deck"][at]
     elif s["num_revealed"] > 0:
-        what = np.int64(s["revealed"][s["num_revealed"] - 1])
+        what = np.int64(SPIRIT[s["revealed"][s["num_revealed"] - 1]])
     elif s["num_queue"] > 0:
-        what = np.int64(s["queue"][s["num_queue"] - 1])
+        what = np.int64(SPIRIT[s["queue"][s["num_queue"] - 1]])
     if s["deck_size"] > 0:
         what = 2 * what + np.int64(s["deck"][s["deck_size"] - 1] % 2)
     return 1 + what
@@ -97,18 +104,18 @@ def nearest_end(s):
 
 
 @kernel
-def evaluate(work, i, masks, observation, values):
+def evaluate(work, i, masks, scratch, values):
     """Write the expected reward of each seat: of its chance to win, by the points that the seats stand for."""
     s = work[i]
     players = np.int64(s["players"])
     me = np.int64(s["seat"])
-    observe(work, i, me, observation)
+    observe(work, i, me, scratch)
     n = 0 if players == 2 else 1
     late = nearest_end(s)
     point = POINT_TRIGGERED[n] if s["triggered"] else POINT[n] + POINT_LATE[n] * late
     most = -1e9
     for k in range(players):
-        points = seat_value(observation, WORTH, k, players)
+        points = seat_value(scratch, WORTH, k, players)
         if not s["triggered"]:
             if k == 0 and s["phase"] == REVEAL:
                 points += BEGINS[n] + BEGINS_LATE[n] * late
@@ -127,7 +134,7 @@ def evaluate(work, i, masks, observation, values):
 
 
 @kernel
-def playout_action(work, masks, observation):
+def playout_action(work, masks, scratch):
     """The heuristic's action."""
-    observe(work, 0, np.int64(work[0]["seat"]), observation)
-    return decide(observation, masks[0], WORTH, np.zeros(NUM_SPIRITS + 1), np.zeros(NUM_SPIRITS + 1))
+    observe(work, 0, np.int64(work[0]["seat"]), scratch)
+    return decide(scratch, masks[0], WORTH, np.zeros(NUM_SPIRITS + 1), np.zeros(NUM_SPIRITS + 1))

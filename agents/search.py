@@ -1,7 +1,8 @@
 """Information-set Monte Carlo tree search as an agent: the kernels of `agents.tree` for any game, in one call for many decisions.
 
-A game's own part, if it has one, is the module agents.<game>_search: any of `forget`, `quiet`, `evaluate` and `playout_action` (see
-`agents.tree`), and DEFAULTS, the options that serve this game best. A game without one is played out at random to the end.
+A game's own part, if it has one, is the module agents.<game>_search: any of HOOKS (see `agents.tree`); `scratch(game)`, what they
+work with; `prepare(scratch, record)`, called once a search; and DEFAULTS, the options that serve this game best. A game without one
+is played out at random to the end.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from tabletop.errors import EmptyMask
 from tabletop.registry import Game
 from tabletop.sampling import check_masks
 
-HOOKS = ("forget", "quiet", "outcome", "evaluate", "playout_action")
+HOOKS = ("forget", "quiet", "outcome", "evaluate", "guess", "playout_action")
 PLAYOUTS = {"random": tree.RANDOM, "heuristic": tree.HEURISTIC}
-DEFAULTS: dict[str, Any] = {"playout": "random", "depth": "end", "exploration": 0.7, "prior": 0.0}
+DEFAULTS: dict[str, Any] = {"playout": "random", "depth": "end", "exploration": 0.7, "prior": 0.0, "widening": 0.0}
 ITERATIONS = 1000
 MOST_NODES = 1 << 20  # of a tree, unless more are asked for
 SCRATCH_RECORDS = 10
@@ -61,7 +62,7 @@ def warm_up(game: Game, bound: ModuleType) -> None:
     game.loops.settle(records, 0, True, mask)
     space = Workspace(game, 8)
     for playout, prior in ((tree.RANDOM, 0.0), (tree.HEURISTIC, 1.0)):
-        search_row(bound, space, records, 0, mask, 1, Settings(2, None, playout, 0, 0.7, prior))
+        search_row(bound, space, records, 0, mask, 1, Settings(2, None, playout, 0, 0.7, prior, 0.0))
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Settings:
     depth: int
     exploration: float
     prior: float
+    widening: float
 
 
 class Workspace:
@@ -96,7 +98,10 @@ class Workspace:
         )
         self.work = np.zeros(SCRATCH_RECORDS, game.dtype)
         self.masks = np.zeros((SCRATCH_RECORDS, game.num_actions), np.int8)
-        self.observation = np.zeros(game.layout.size, game.layout.dtype)
+        own = importlib.import_module(found) if (found := own_part(game)) else None
+        self.scratch: Any = own.scratch(game) if hasattr(own, "scratch") else np.zeros(1, game.layout.dtype)
+        self.prepare: Callable[[Any, Any], None] | None = getattr(own, "prepare", None)
+        self.guesses = np.zeros(game.num_actions)
         self.rewards = np.zeros(seats, np.float32)
         self.values = np.zeros(seats)
         self.nodes = np.zeros(nodes, node)
@@ -110,14 +115,16 @@ class Workspace:
 def search_row(bound: ModuleType, w: Workspace, roots: np.ndarray, row: int, allowed: np.ndarray, seed: int, settings: Settings) -> int:
     """Search from one position within the budget; what is found is left in the workspace's tree. The number of iterations."""
     until = None if settings.milliseconds is None else time.perf_counter() + settings.milliseconds / 1000
+    if w.prepare:
+        w.prepare(w.scratch, roots[row])
     done = 0
     while settings.iterations is None or done < settings.iterations:
         end = settings.iterations if settings.iterations is not None else done + CHUNK
         if until is not None:
             end = min(end, done + CHUNK)
         status = bound.search(
-            roots, row, np.uint64(seed), done, end, w.work, w.masks, w.observation, w.rewards, w.values, w.nodes, w.size, w.path,
-            allowed, settings.playout, settings.depth, settings.exploration, settings.prior,
+            roots, row, np.uint64(seed), done, end, w.work, w.masks, w.scratch, w.rewards, w.values, w.guesses, w.nodes, w.size,
+            w.path, allowed, settings.playout, settings.depth, settings.exploration, settings.prior, settings.widening,
         )  # fmt: skip
         if status != tree.FINE:
             raise EmptyMask(f"a seat on turn had no legal action in a position that the search of row {row} came to")
@@ -178,12 +185,13 @@ class SearchAgent:
         depth: int | str | None = None,
         exploration: float | None = None,
         prior: float | None = None,
+        widening: float | None = None,
         threads: int = 1,
         nodes: int | None = None,
     ) -> None:
         own = importlib.import_module(found) if (found := own_part(game)) else None
         defaults = DEFAULTS | getattr(own, "DEFAULTS", {})
-        given = {"playout": playout, "depth": depth, "exploration": exploration, "prior": prior}
+        given = {"playout": playout, "depth": depth, "exploration": exploration, "prior": prior, "widening": widening}
         used = defaults | {key: value for key, value in given.items() if value is not None}
         if iterations is None and milliseconds is None:
             iterations = ITERATIONS
@@ -197,11 +205,12 @@ class SearchAgent:
             check_whole("depth", used["depth"], 0, 10**6, also=" or end")
         check_number("exploration", used["exploration"], 0, 100)
         check_number("prior", used["prior"], 0, 1000)
+        check_number("widening", used["widening"], 0, 1)
         check_whole("threads", threads, 1, 1024)
         check_whole("nodes", nodes, 2, 1 << 28, optional=True)
         needs = {"playout=heuristic": "playout_action"} if used["playout"] == "heuristic" else {}
         needs |= {"depth": "evaluate"} if used["depth"] != "end" else {}
-        needs |= {"prior": "evaluate"} if used["prior"] > 0 else {}
+        needs |= {"prior": "guess"} if used["prior"] > 0 else {}
         for option, hook in needs.items():
             if not hasattr(own, hook):
                 raise ValueError(f"{option} cannot be had for {game.name}: there is no {hook} in agents.{game.name}_search")
@@ -213,6 +222,7 @@ class SearchAgent:
             tree.TO_THE_END if used["depth"] == "end" else int(used["depth"]),
             float(used["exploration"]),
             float(used["prior"]),
+            float(used["widening"]),
         )
         per_iteration = 24 if used["prior"] > 0 else 1
         wanted = MOST_NODES if iterations is None else 2 + iterations * per_iteration

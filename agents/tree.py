@@ -4,7 +4,8 @@ This module is a template, as `tabletop.step` is: `agents.search.kernels` makes 
 that raise NotImplementedError are the game's own. The tree lies in a preallocated array of nodes; children are a linked list. Values
 are rewards as `tabletop.step.pay` gives them, one for each seat, so 2, 3 and 4 players are searched alike.
 
-Arrays: work (W,) records, the iteration's position in row 0 and scratch rows behind it; masks (W, A) int8; observation (D,) scratch.
+Arrays: work (W,) records, the iteration's position in row 0 and rows to try things in behind it; masks (W, A) int8; scratch: whatever
+the game's own functions work with.
 """
 
 from __future__ import annotations
@@ -75,13 +76,19 @@ def outcome(records, i):
 
 
 @kernel
-def evaluate(work, i, masks, observation, values):
+def evaluate(work, i, masks, scratch, values):
     """Write the expected reward of each seat, -1 to 1, of the position in row i, which is live, into values (P,)."""
     values[:] = 0.0
 
 
 @kernel
-def playout_action(work, masks, observation):
+def guess(work, masks, scratch, guesses):
+    """Write into guesses (A,) what reward the seat to act in row 0 may expect of each action with masks[0] == 1."""
+    guesses[:] = 0.0
+
+
+@kernel
+def playout_action(work, masks, scratch):
     """The action that a playout by rule of thumb takes in row 0, whose legal actions are masks[0] != 0."""
     return random_action(work, masks[0])
 
@@ -164,14 +171,17 @@ def start_tree(nodes, size):
 
 @kernel
 def mark_tried(nodes, node, seat, mask):
-    """Mark in the mask which actions of the seat have a child, each of which was available once more."""
+    """Mark in the mask which actions of the seat have a child, each of which was available once more; return how many."""
+    count = 0
     child = nodes[node]["first"]
     while child != NO_NODE:
         n = nodes[child]
         if n["seat"] == seat and mask[n["action"]]:
             mask[n["action"]] = TRIED
             n["available"] += 1
+            count += 1
         child = n["next"]
+    return count
 
 
 @kernel
@@ -195,20 +205,17 @@ def random_untried(work, mask):
 
 
 @kernel
-def guess_children(work, masks, observation, rewards, values, nodes, size, node, seat):
-    """A child for every action without one, with what the position right after it is worth to the seat as its first guess."""
+def guess_children(work, masks, scratch, guesses, nodes, size, node, seat):
+    """A child for every action without one, with a guess of what it is worth to the seat."""
+    if count_untried(masks[0]) == 0:
+        return
+    guess(work, masks, scratch, guesses)
     for a in range(masks.shape[1]):
         if masks[0, a] == 1:
             child = add_child(nodes, size, node, a, seat)
             if child == NO_NODE:
                 return
-            work[THERE] = work[HERE]
-            act(work, THERE, a)
-            if work[1]["over"] == LIVE and settle(work, THERE, True, masks[1]):
-                evaluate(work, THERE, masks, observation, values)
-            if work[1]["over"] != LIVE:
-                returns(work, THERE, rewards, values)
-            nodes[child]["guess"] = values[seat]
+            nodes[child]["guess"] = guesses[a]
             nodes[child]["available"] = 1
             masks[0, a] = TRIED
 
@@ -243,8 +250,17 @@ def back_up(nodes, path, length, values):
 
 
 @kernel
+def shift_values(values, players, seat, value):
+    """Give the seat another value, at the others' expense in equal parts."""
+    more = value - values[seat]
+    for k in range(players):
+        values[k] += more if k == seat else -more / (players - 1)
+
+
+@kernel
 def search(
-    roots, row, seed, begin, end, work, masks, observation, rewards, values, nodes, size, path, allowed, playout, depth, exploration, prior,
+    roots, row, seed, begin, end, work, masks, scratch, rewards, values, guesses, nodes, size, path, allowed,
+    playout, depth, exploration, prior, widening,
 ):  # fmt: skip
     """Iterations begin to end - 1 of the search from roots[row], each on cards dealt again from the stream of (seed, iteration): down the
     tree, one node further, a playout, and back up. STUCK if a seat on turn had no legal action.
@@ -273,17 +289,17 @@ def search(
             child = NO_NODE
             untried = 0
             if in_tree:
-                mark_tried(nodes, node, seat, mask)
+                tried = mark_tried(nodes, node, seat, mask)
                 if prior > 0.0:
-                    guess_children(work, masks, observation, rewards, values, nodes, size, node, seat)
-                else:
+                    guess_children(work, masks, scratch, guesses, nodes, size, node, seat)
+                elif tried == 0 or widening == 0.0 or tried < nodes[node]["visits"] ** widening:
                     untried = count_untried(mask)
                 if untried == 0:
                     child = best_child(nodes, node, seat, mask, exploration, prior)
                 in_tree = untried > 0 or child != NO_NODE  # else the array is full
             if not in_tree:
                 if depth >= 0 and steps >= depth and quiet(work, HERE):
-                    evaluate(work, HERE, masks, observation, values)
+                    evaluate(work, HERE, masks, scratch, values)
                     valued = True
                     break
                 steps += 1
@@ -294,7 +310,7 @@ def search(
                 fresh = in_tree
                 action = np.int64(-1)
                 if playout == HEURISTIC and (not in_tree or untried > 1):
-                    action = np.int64(playout_action(work, masks, observation))
+                    action = np.int64(playout_action(work, masks, scratch))
                     if in_tree and mask[action] == TRIED:
                         action = np.int64(-1)
                 if action < 0:
@@ -305,9 +321,13 @@ def search(
                         in_tree = False
                     else:
                         nodes[child]["available"] = 1
+            guessed = in_tree and fresh and prior > 0.0 and depth == 0
+            if guessed:
+                work[THERE] = work[HERE]
             act(work, HERE, action)
             if not settle(work, HERE, True, mask):
                 return STUCK
+            guessed = guessed and work[0]["over"] == LIVE and not quiet(work, HERE)
             if in_tree:
                 node = child
                 path[length] = child
@@ -323,6 +343,11 @@ def search(
                             node = child
                             path[length] = child
                             length += 1
+            if guessed:  # in the middle of what it does it cannot be evaluated
+                evaluate(work, THERE, masks, scratch, values)
+                shift_values(values, np.int64(work[THERE]["players"]), seat, np.float64(nodes[path[length - 1]]["guess"]))
+                valued = True
+                break
         if not valued:
             returns(work, HERE, rewards, values)
         back_up(nodes, path, length, values)
