@@ -41,28 +41,37 @@ def own_part(game: Game) -> str | None:
 
 
 @cache
-def kernels(game: Game) -> ModuleType:
-    """The template `agents.tree` bound to a game's functions; compiled at first use, which is announced."""
-    loops = game.loops
+def own_module(game: Game) -> Any:
+    """That module; None if there is none."""
+    found = own_part(game)
+    return importlib.import_module(found) if found else None
+
+
+@cache
+def kernels(game: Game, template: str = "agents.tree") -> ModuleType:
+    """A template, as `agents.tree`, bound to a game's functions. It is compiled at first use."""
+    loops, own = game.loops, own_module(game)
     functions = {name: getattr(loops, name) for name in ("determinize", "observe", "act", "settle", "pay")}
-    packages = game.packages
-    if found := own_part(game):
-        module = importlib.import_module(found)
-        functions |= {name: getattr(module, name) for name in HOOKS if hasattr(module, name)}
-        packages = (*packages, found, *getattr(module, "KERNEL_PACKAGES", ()))
-    bound = bind("agents.tree", game.name, packages, **functions)
-    announce(f"the search of {game.title or game.name}", used_packages(bound.__name__, packages), lambda: warm_up(game, bound))
+    functions |= {name: getattr(own, name) for name in HOOKS if hasattr(own, name)}
+    packages = (*game.packages, "agents.tree")
+    if own is not None:
+        packages = (*packages, own.__name__, *getattr(own, "KERNEL_PACKAGES", ()))
+    return bind(template, game.name, packages, **functions)
+
+
+def compiled(game: Game, label: str, template: str, warm_up: Callable[[ModuleType], object]) -> ModuleType:
+    """The same, compiled, which is announced."""
+    bound = kernels(game, template)
+    packages = used_packages(bound.__name__, bound.KERNEL_PACKAGES)
+    announce(f"the {label} of {game.title or game.name}", packages, lambda: warm_up(bound))
     return bound
 
 
-def warm_up(game: Game, bound: ModuleType) -> None:
-    """Compile everything by using it."""
-    records = game.new_record(game.variant())
-    mask = np.zeros(game.num_actions, np.int8)
+def first_decision(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """A record array of one game and the mask (A,) of the seat to act, to compile with."""
+    records, mask = game.new_record(game.variant()), np.zeros(game.num_actions, np.int8)
     game.loops.settle(records, 0, True, mask)
-    space = Workspace(game, 8)
-    for playout, prior in ((tree.RANDOM, 0.0), (tree.HEURISTIC, 1.0)):
-        search_row(bound, space, records, 0, mask, 1, Settings(2, None, playout, 0, 0.7, prior, 0.0))
+    return records, mask
 
 
 @dataclass(frozen=True)
@@ -98,7 +107,7 @@ class Workspace:
         )
         self.work = np.zeros(SCRATCH_RECORDS, game.dtype)
         self.masks = np.zeros((SCRATCH_RECORDS, game.num_actions), np.int8)
-        own = importlib.import_module(found) if (found := own_part(game)) else None
+        own = own_module(game)
         self.scratch: Any = own.scratch(game) if hasattr(own, "scratch") else np.zeros(1, game.layout.dtype)
         self.prepare: Callable[[Any, Any], None] | None = getattr(own, "prepare", None)
         self.guesses = np.zeros(game.num_actions)
@@ -163,14 +172,87 @@ class Explanation:
         return "\n".join(lines)
 
 
-class SearchAgent:
+Found = tuple[int, Callable[[], Explanation]]  # an action, and what explains it
+
+
+class PositionAgent:
+    """What agents have in common that look into each position by itself: many rows in one call, threads, and `explain`."""
+
+    game: Game
+    threads: int
+    nodes: int
+
+    def __init__(self, game: Game, threads: int, nodes: int) -> None:
+        check_whole("threads", threads, 1, 1024)
+        self.game, self.threads, self.nodes = game, threads, nodes
+        self._spaces: list[Workspace] = []
+        self._found: list[Callable[[], Explanation]] = []
+
+    def act_on(self, positions: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Actions (n,) int64 for the seats to act in positions (n,), which are not written to; EmptyMask if a row of the mask (n, A) allows
+        nothing. One number of `rng` seeds each row."""
+        check_masks(action_mask)
+        n = len(positions)
+        roots = positions.copy()
+        allowed = np.array(action_mask, np.int8, order="C")
+        seeds = rng.integers(2**63, size=n)
+        actions = np.empty(n, np.int64)
+        found: list[Any] = [None] * n
+        threads = min(self.threads, n)
+        while len(self._spaces) < threads:
+            self._spaces.append(Workspace(self.game, self.nodes))
+
+        def look_into_rows(thread: int) -> None:
+            for row in range(thread, n, threads):
+                if allowed[row].sum() == 1:
+                    actions[row], found[row] = self._forced(roots, row, allowed[row])
+                else:
+                    actions[row], found[row] = self._look_into(self._spaces[thread], roots, row, allowed[row], int(seeds[row]))
+
+        if threads < 2:
+            for thread in range(threads):
+                look_into_rows(thread)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(look_into_rows, range(threads)))
+        self._found = found
+        return actions
+
+    def explain(self) -> list[Explanation]:
+        """What the last call of `act_on` found out, for each of its rows; print one to read it."""
+        return [explain() for explain in self._found]
+
+    def _look_into(self, w: Workspace, roots: np.ndarray, row: int, allowed: np.ndarray, seed: int) -> Found:
+        """The action for one row, and what explains it."""
+        raise NotImplementedError
+
+    def _forced(self, roots: np.ndarray, row: int, allowed: np.ndarray) -> Found:
+        action, seat, players = int(allowed.argmax()), int(roots[row]["seat"]), int(roots[row]["players"])
+        return action, lambda: Explanation(self.game.actions.names[action], seat, 0, (0.0,) * players, ())
+
+    def _explainer(self, w: Workspace, seat: int, players: int, action: int, iterations: int) -> Callable[[], Explanation]:
+        """What explains an action by the counts and means that are in the workspace now."""
+        names = self.game.actions.names
+        tried = np.flatnonzero(w.visits)
+        tried = tried[np.lexsort((tried, -w.mean[tried], -w.visits[tried]))]
+        visits, available, mean, values = w.visits[tried], w.available[tried], w.mean[tried], w.values[:players].copy()
+
+        def explain() -> Explanation:
+            moves = [Move(names[a], int(v), int(c), float(m)) for a, v, c, m in zip(tried, visits, available, mean, strict=True)]
+            return Explanation(names[action], seat, iterations, tuple(values.tolist()), tuple(moves))
+
+        return explain
+
+
+class SearchAgent(PositionAgent):
     """Plays by information-set Monte Carlo tree search, every iteration on cards dealt again from the seat to act.
 
     iterations, milliseconds: the budget of a decision, whichever ends first (default 1,000 iterations; milliseconds of wall time).
     playout: "random", or "heuristic": by the game's rule of thumb. depth: decisions of a playout before the position is evaluated, or
-    "end". exploration: constant of the upper confidence bound, in rewards (-1 to 1). prior: how many visits the evaluation of
-    the position right after an action counts for; 0: untried actions are tried first, in random order. None: what serves the game
-    best (DEFAULTS of agents.<game>_search). threads: decisions searched at the same time. nodes: most of a tree.
+    "end". exploration: constant of the upper confidence bound, in rewards (-1 to 1). prior: how many visits the guess that the game
+    makes of each action counts for; 0: actions are tried one by one, the rule of thumb's first. widening: then so many of them per
+    square root of a node's visits; 0: all, before any is tried again. None: what serves the game best (DEFAULTS of
+    agents.<game>_search). threads: decisions searched at the same time. nodes: most of a tree.
 
     Without `milliseconds` a decision depends on the position, as its seat knows it, and the generator alone.
     """
@@ -189,97 +271,75 @@ class SearchAgent:
         threads: int = 1,
         nodes: int | None = None,
     ) -> None:
-        own = importlib.import_module(found) if (found := own_part(game)) else None
-        defaults = DEFAULTS | getattr(own, "DEFAULTS", {})
         given = {"playout": playout, "depth": depth, "exploration": exploration, "prior": prior, "widening": widening}
-        used = defaults | {key: value for key, value in given.items() if value is not None}
+        used = options_of(game, given)
         if iterations is None and milliseconds is None:
             iterations = ITERATIONS
-        budget = [f"{k}={v:g}" for k, v in (("iterations", iterations), ("milliseconds", milliseconds)) if v is not None]
-        self.name = "search:" + ",".join([*budget, *(f"{key}={value}" for key, value in given.items() if value is not None)])
+        budget = {"iterations": iterations, "milliseconds": milliseconds}
+        self.name = called("search", budget | given)
         check_whole("iterations", iterations, 1, 10**9, optional=True)
         check_number("milliseconds", milliseconds, 0.1, 1e7, optional=True)
-        if used["playout"] not in PLAYOUTS:
-            raise ValueError(f"playout must be {' or '.join(PLAYOUTS)}, not {used['playout']!r}")
-        if used["depth"] != "end":
-            check_whole("depth", used["depth"], 0, 10**6, also=" or end")
         check_number("exploration", used["exploration"], 0, 100)
         check_number("prior", used["prior"], 0, 1000)
-        check_number("widening", used["widening"], 0, 1)
-        check_whole("threads", threads, 1, 1024)
+        check_number("widening", used["widening"], 0, 1000)
         check_whole("nodes", nodes, 2, 1 << 28, optional=True)
-        needs = {"playout=heuristic": "playout_action"} if used["playout"] == "heuristic" else {}
-        needs |= {"depth": "evaluate"} if used["depth"] != "end" else {}
-        needs |= {"prior": "guess"} if used["prior"] > 0 else {}
-        for option, hook in needs.items():
-            if not hasattr(own, hook):
-                raise ValueError(f"{option} cannot be had for {game.name}: there is no {hook} in agents.{game.name}_search")
-        self.game = game
+        if used["prior"] > 0:
+            check_hook(game, "prior", "guess")
         self.settings = Settings(
             iterations,
             milliseconds,
             PLAYOUTS[used["playout"]],
-            tree.TO_THE_END if used["depth"] == "end" else int(used["depth"]),
+            depth_of(used["depth"]),
             float(used["exploration"]),
             float(used["prior"]),
             float(used["widening"]),
         )
-        per_iteration = 24 if used["prior"] > 0 else 1
+        per_iteration = 24 if used["prior"] > 0 else 2
         wanted = MOST_NODES if iterations is None else 2 + iterations * per_iteration
-        self.nodes = nodes if nodes is not None else min(wanted, MOST_NODES)
-        self.kernels = kernels(game)
-        self.threads = threads
-        self._spaces: list[Workspace] = []
-        self._found: list[Callable[[], Explanation]] = []
+        super().__init__(game, threads, nodes if nodes is not None else min(wanted, MOST_NODES))
+        self.kernels = compiled(game, "search", "agents.tree", lambda bound: warm_up(game, bound))
 
-    def act_on(self, positions: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Actions (n,) int64 for the seats to act in positions (n,), which are not written to; EmptyMask if a row of the mask (n, A) allows
-        nothing. One number of `rng` seeds each row."""
-        check_masks(action_mask)
-        n = len(positions)
-        roots = positions.copy()
-        allowed = np.array(action_mask, np.int8, order="C")
-        seeds = rng.integers(2**63, size=n)
-        actions = np.empty(n, np.int64)
-        found: list[Any] = [None] * n
-        while len(self._spaces) < min(self.threads, n):
-            self._spaces.append(Workspace(self.game, self.nodes))
-
-        def search_rows(thread: int) -> None:
-            for row in range(thread, n, self.threads):
-                actions[row], found[row] = self._search(self._spaces[thread], roots, row, allowed[row], int(seeds[row]))
-
-        if self.threads == 1 or n < 2:
-            for thread in range(min(self.threads, n)):
-                search_rows(thread)
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(search_rows, range(min(self.threads, n))))
-        self._found = found
-        return actions
-
-    def _search(self, w: Workspace, roots: np.ndarray, row: int, allowed: np.ndarray, seed: int) -> tuple[int, Callable[[], Explanation]]:
-        """The action for one row, and what explains it."""
-        seat, players = int(roots[row]["seat"]), int(roots[row]["players"])
-        if allowed.sum() == 1:
-            only = int(allowed.argmax())
-            return only, lambda: Explanation(self.game.actions.names[only], seat, 0, (0.0,) * players, ())
+    def _look_into(self, w: Workspace, roots: np.ndarray, row: int, allowed: np.ndarray, seed: int) -> Found:
         iterations = search_row(self.kernels, w, roots, row, allowed, seed, self.settings)
         action = int(self.kernels.read_root(w.nodes, w.visits, w.available, w.mean, w.values))
-        tried = np.flatnonzero(w.visits)
-        tried = tried[np.lexsort((tried, -w.mean[tried], -w.visits[tried]))]
-        visits, available, mean, values = w.visits[tried], w.available[tried], w.mean[tried], w.values[:players].copy()
+        return action, self._explainer(w, int(roots[row]["seat"]), int(roots[row]["players"]), action, iterations)
 
-        def explain() -> Explanation:
-            names = self.game.actions.names
-            moves = [Move(names[a], int(v), int(c), float(m)) for a, v, c, m in zip(tried, visits, available, mean, strict=True)]
-            return Explanation(names[action], seat, iterations, tuple(values.tolist()), tuple(moves))
 
-        return action, explain
+def warm_up(game: Game, bound: ModuleType) -> None:
+    """Compile the search by using it."""
+    records, mask = first_decision(game)
+    w = Workspace(game, 8)
+    search_row(bound, w, records, 0, mask, 1, Settings(2, None, tree.RANDOM, 0, 0.7, 0.0, 0.0))
+    bound.read_root(w.nodes, w.visits, w.available, w.mean, w.values)
 
-    def explain(self) -> list[Explanation]:
-        """What the last call of `act_on` found out, for each of its rows; print one to read it."""
-        return [explain() for explain in self._found]
+
+def options_of(game: Game, given: dict[str, Any]) -> dict[str, Any]:
+    """The options given, and for those that are None what serves the game best; playout and depth are checked."""
+    used = DEFAULTS | getattr(own_module(game), "DEFAULTS", {}) | {key: value for key, value in given.items() if value is not None}
+    if used["playout"] not in PLAYOUTS:
+        raise ValueError(f"playout must be {' or '.join(PLAYOUTS)}, not {used['playout']!r}")
+    if used["playout"] == "heuristic":
+        check_hook(game, "playout=heuristic", "playout_action")
+    if used["depth"] != "end":
+        check_whole("depth", used["depth"], 0, 10**6, also=" or end")
+        check_hook(game, "depth", "evaluate")
+    return used
+
+
+def depth_of(depth: int | str) -> int:
+    return tree.TO_THE_END if depth == "end" else int(depth)
+
+
+def called(kind: str, options: dict[str, Any]) -> str:
+    """An agent's name: its kind and the options that are not None."""
+    given = [f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in options.items() if value is not None]
+    return f"{kind}:{','.join(given)}"
+
+
+def check_hook(game: Game, option: str, hook: str) -> None:
+    """ValueError if the game does not give what an option needs."""
+    if not hasattr(own_module(game), hook):
+        raise ValueError(f"{option} cannot be had for {game.name}: there is no {hook} in agents.{game.name}_search")
 
 
 def check_whole(name: str, value: Any, low: int, high: int, optional: bool = False, also: str = "") -> None:

@@ -292,7 +292,7 @@ def search(
                 tried = mark_tried(nodes, node, seat, mask)
                 if prior > 0.0:
                     guess_children(work, masks, scratch, guesses, nodes, size, node, seat)
-                elif tried == 0 or widening == 0.0 or tried < nodes[node]["visits"] ** widening:
+                elif tried == 0 or widening == 0.0 or tried < widening * np.sqrt(nodes[node]["visits"] + 1.0):
                     untried = count_untried(mask)
                 if untried == 0:
                     child = best_child(nodes, node, seat, mask, exploration, prior)
