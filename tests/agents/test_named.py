@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from agents import named
 from agents.beyond_heuristic import WEIGHTS, BeyondHeuristic
 from agents.named import KINDS, USAGE, UnknownAgent, agent, split_options
 from agents.options import BadOption, keywords
+from agents.policy import CARD_FILE, WEIGHTS_FILE, PolicyAgent, make_card, make_network, save_weights
 from agents.program import ProgramBot
 from agents.random_agent import RandomAgent
 from training.evaluate import evaluate
@@ -222,6 +224,27 @@ def test_the_heuristic_plays_the_variants_card_table(tmp_path: Path) -> None:
     variant = AWAY.variant(f"cards={copy}")
     for made in (agent(AWAY, "heuristic", variant), named.heuristic(AWAY, variant), named.baselines(AWAY, variant)[-1]):
         assert AWAY.variant_of(made._root[0]).rules.cards == variant.rules.cards  # type: ignore[union-attr]
+
+
+def test_an_option_that_is_a_policy(tmp_path: Path) -> None:
+    """A factory that takes a policy gets it loaded, refused as any policy that is named; one that takes a text gets the path."""
+    saved = tmp_path / "mine"
+    saved.mkdir()
+    save_weights(saved / WEIGHTS_FILE, make_network(GAME, {"hidden": [4], "channels": [2]}))
+    (saved / CARD_FILE).write_text(json.dumps(make_card(GAME, [TWO], {"hidden": [4], "channels": [2]})))
+    (tmp_path / "guided.py").write_text(
+        "class Guided:\n    def act(self, observation, action_mask, rng):\n        return action_mask.argmax(axis=1)\n"
+        "def agent(game, policy, *, iterations=64):\n"
+        "    made = Guided()\n    made.policy, made.iterations = policy, iterations\n    return made\n"
+        "def by_path(game, policy: str):\n    return agent(game, policy)\n"
+    )
+    made: Any = agent(GAME, f"{tmp_path / 'guided.py'},policy={saved},iterations=8", TWO)
+    assert isinstance(made.policy, PolicyAgent) and made.iterations == 8
+    assert agent(GAME, f"{tmp_path / 'guided.py'}:by_path,policy={saved}").policy == str(saved)  # type: ignore[attr-defined]
+    with pytest.raises(UnknownAgent, match="needs the option policy"):
+        agent(GAME, str(tmp_path / "guided.py"))
+    with pytest.raises(tabletop.CheckpointError, match="trained for"):
+        agent(GAME, f"{tmp_path / 'guided.py'},policy={saved}", GAME.variant("", 3))
 
 
 def test_agents_of_another_game() -> None:
