@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -73,7 +74,7 @@ def _agent(results: Results, told: dict[str, Any], k: int) -> dict[str, Any]:
         "share": _share(share_by_deal(results.deal[games], share)) if len(games) else None,
         "games": len(games),
         "decisions_per_game": float(asked / max(mine.sum(), 1)),
-        "milliseconds_per_decision": float((results.milliseconds * results.decisions)[mine].sum() / max(asked, 1)),
+        "milliseconds_per_decision": float(np.median(results.milliseconds[mine])) if mine.any() else 0.0,
         "cut_off": float(results.truncated[games].mean()) if len(games) else 0.0,
         "faults": dict(sorted(kinds.items())),
         "fault_example": str(results.fault_reason[at_fault][0]) if at_fault.any() else "",
@@ -107,6 +108,7 @@ def _spread(values: np.ndarray) -> dict[str, float]:
 
 Rows = tuple[list[str], list[list[str]]]
 LEFT = ("agent", "games lost by fault")  # columns of words
+NAME_WIDTH, CELL_WIDTH = 26, 8  # on a terminal, of the table of pairs: place and name; a share with its interval
 
 
 def rating_text(rating: dict[str, Any]) -> str:
@@ -182,23 +184,37 @@ def lines(told: dict[str, Any]) -> list[str]:
 
 def tables(told: dict[str, Any]) -> list[tuple[str, Rows]]:
     """The tables of the report with their titles."""
-    pairs = "Share of the victory against each other"
+    pairs = "Share of the victory against each other, %"
     if told["players"] > 2:
-        pairs = "Score against each other: 50 % and half of what a seat gets more of the victory than one of the other's"
+        pairs = "Score against each other, %: 50 % and half of what a seat gets more of the victory than one of the other's"
     return [("Ranking, with 95 % intervals", ranking_rows(told)), (pairs, pair_rows(told)), ("How they played", play_rows(told))]
 
 
 def show(told: dict[str, Any], console: Console) -> None:
-    """The report on a terminal."""
+    """The report on a terminal. The table of pairs is cut into as many as fit its width."""
     for title, (head, rows) in tables(told):
-        table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in head:
-            table.add_column(name, justify="left" if name in LEFT else "right", overflow="fold", min_width=10 if name == "agent" else None)
-        for row in rows:
-            table.add_row(*(Text(cell if name == "agent" else cell.replace(" [", "\n[")) for name, cell in zip(head, row, strict=True)))
-        console.print(table)
+        several = head == pair_rows(told)[0]
+        step = max(1, (console.width - NAME_WIDTH) // CELL_WIDTH) if several else len(head)
+        for start in range(2, len(head), step):
+            chosen = [0, 1, *range(start, min(start + step, len(head)))]
+            table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
+            for name in (head[k] for k in chosen):
+                left, width = name in LEFT, 10 if name == "agent" else None
+                table.add_column(name, justify="left" if left else "right", overflow="fold", min_width=width)
+            for row in rows:
+                table.add_row(*(Text(_cell(row[k], short=several) if head[k] != "agent" else row[k]) for k in chosen))
+            console.print(table)
     for line in lines(told):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _cell(text: str, short: bool) -> str:
+    """A cell in two lines, the interval below; short: a share in whole per cent, its sign left out."""
+    found = re.fullmatch(r"([\d.]+) % \[([\d.]+), ([\d.]+)\]", text) if short else None
+    if found is None:
+        return text.replace(" [", "\n[")
+    mean, low, high = (f"{float(number):.0f}" for number in found.groups())
+    return f"{mean}\n{low}–{high}"
 
 
 def markdown(told: dict[str, Any]) -> str:
