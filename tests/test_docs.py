@@ -58,6 +58,7 @@ SMALL = {
         "threads": "1",
     },
     "arena": {"games": "2", "deals-per-block": "1", "workers": "1"},
+    "variants": {"games": "4", "ladder-games": "0", "positions": "2", "iterations": "4", "decisions-per-variant": "300", "workers": "1"},
     "bench": {"seconds": "0.01", "repeats": "1"},
 }
 
@@ -212,8 +213,10 @@ def smaller(arguments: list[str]) -> list[str]:
     skip = False
     for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
         name = word.removeprefix("--")
-        if skip:
-            skip = False
+        if skip and not word.startswith("--"):
+            continue
+        skip = False
+        if word == "--retrain":  # tests/training/test_variants.py does that
             continue
         if word.startswith("--") and not after.startswith("--"):
             given[name] = after
@@ -223,6 +226,10 @@ def smaller(arguments: list[str]) -> list[str]:
         kept.append(word)
     if arguments == ["bench"]:
         kept.append("beyond")
+    if arguments[0] == "arena":
+        agents = list(takewhile(lambda word: not word.startswith("--"), kept[2:]))
+        few = [re.sub(r"\biterations=\d+", "iterations=2", word) for word in (agents if len(agents) < 4 else agents[::3])]
+        kept[2 : 2 + len(agents)] = few
     if arguments[0] == "train":
         folder = given.get("out", f"runs/{arguments[1]}-{given.get('seed', 0)}-{given.get('preset', 'quick')}")
         if "out" not in given:

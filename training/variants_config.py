@@ -58,7 +58,7 @@ class VariantsConfig:
     seed: int = 30_000
     """of the deals"""
     out: Path | None = None
-    """the folder of the results (default: runs/variants-GAME-SEED)"""
+    """the folder of the results (default: runs/variants-GAME, or the first of -2, -3, … that is free or holds this very study)"""
     workers: int = 2
     """processes that play; 1 plays in this one"""
     quiet: bool = False
@@ -72,7 +72,7 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
     """Run the study, write the report, and print what differs."""
     from training.run import progress_bar
     from training.variants_report import HTML, ordered, write_report
-    from training.variants_run import Lab
+    from training.variants_run import Lab, study_folder
 
     game = tabletop.game(name)
     cells = design(game, config.vary, config.players, config.one_at_a_time, config.also, config.rules)
@@ -82,7 +82,7 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
         retrain_decisions=config.decisions_per_variant if config.retrain else 0,
         searches=Searches(config.ladder_games, config.ladder_iterations, config.positions, config.iterations),
     )  # fmt: skip
-    folder = config.out or Path("runs") / f"variants-{name}-{config.seed}"
+    folder = config.out or study_folder(study)
     lab = Lab(study, folder, config.games, config.workers, config.until_sure, config.decide)
     begun = told = time.monotonic()
     with progress_bar(console, config.quiet) as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import multiprocessing
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any
 
 from tabletop.compiled import package_hash
 from training.arena import WorkerDied, digest, made_with, terminate_is_interrupt
-from training.arena_store import Blocks, claim
+from training.arena_store import MANIFEST, Blocks, claim, read_manifest
 from training.files import make_folder, write_json
 from training.variants import RETRAIN, TOGETHER, Study, make_agent
 from training.variants_block import GAMES, LADDER, POSITIONS, Block, play_block, size_of
@@ -142,6 +143,16 @@ def settings(study: Study) -> dict[str, Any]:
         "agents": {name: digest(name, make_agent(game, name, cell)) for name in sorted(agents)},
         "game_code": hashlib.sha256(b"".join(package_hash(package) for package in game.packages)).hexdigest()[:16],
     }
+
+
+def study_folder(study: Study) -> Path:
+    """The folder of a study that names none: runs/variants-GAME, or the first of -2, -3, … that is free or holds this very study."""
+    wanted, number = json.loads(json.dumps(settings(study))), 1
+    while True:
+        path = Path("runs") / f"variants-{study.game.name}{f'-{number}' if number > 1 else ''}"
+        if not (path / MANIFEST).exists() or read_manifest(path)["settings"] == wanted:
+            return path
+        number += 1
 
 
 def train_policy(study: Study, at: int, folder: str) -> None:

@@ -18,7 +18,7 @@ from training.play import play
 from training.variants import RETRAIN, Searches, Study, design, new_study
 from training.variants_block import Block, play_block
 from training.variants_report import write_report
-from training.variants_run import Lab, Workers
+from training.variants_run import Lab, Workers, study_folder
 
 BEYOND = tabletop.game("beyond")
 
@@ -156,6 +156,13 @@ def test_another_study_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="seed 0, not 1"):
         Lab(study(seed=1), tmp_path, [12])
     Lab(study(), tmp_path, [48])  # more games of the same study do
+
+
+def test_studies_that_name_no_folder_get_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert study_folder(study()) == Path("runs/variants-beyond")
+    Lab(study(), study_folder(study()), [12])
+    assert study_folder(study()) == Path("runs/variants-beyond") and study_folder(study(seed=1)) == Path("runs/variants-beyond-2")
 
 
 def test_until_sure_stops_early_where_it_is_sure(tmp_path: Path) -> None:
