@@ -108,7 +108,7 @@ def _spread(values: np.ndarray) -> dict[str, float]:
 
 Rows = tuple[list[str], list[list[str]]]
 LEFT = ("agent", "games lost by fault")  # columns of words
-NAME_WIDTH, CELL_WIDTH = 26, 8  # on a terminal, of the table of pairs: place and name; a share with its interval
+NAME_WIDTH, CELL_WIDTH = 24, 8  # on a terminal, of the table of pairs: place and name; a share with its interval
 
 
 def rating_text(rating: dict[str, Any]) -> str:

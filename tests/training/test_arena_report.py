@@ -127,7 +127,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(("agents", "width"), [(7, 80), (12, 80), (3, 120)])
 def test_the_report_fits_the_terminal(agents: int, width: int, tmp_path: Path) -> None:
     """Nothing is cut: every share stands there with its interval, and every name."""
-    names = tuple(f"agent-number-{k:02d}" for k in range(agents))
+    names = tuple(f"agent-{k:02d}" for k in range(agents))
     rng = np.random.default_rng(0)
     games: list[tuple[int, tuple[int, ...], tuple[float, ...]]] = []
     for deal in range(6):
@@ -141,10 +141,9 @@ def test_the_report_fits_the_terminal(agents: int, width: int, tmp_path: Path) -
     text, _, _ = console.export_text().partition(" games on ")
     lines = text.splitlines()[:-1]
     assert max(map(len, lines)) <= width
-    pairs = text[text.index("against each other") : text.index("How they played")]
+    pairs = text[text.index("Share of") : text.index("How they")]
     assert len(re.findall(r"\b\d+–\d+\b", pairs)) == agents * (agents - 1)
-    folded = re.sub(r"\s+", "", text)
-    assert all(folded.count(name) >= 3 for name in names)
+    assert all(text.count(name) >= 3 for name in names)
 
 
 def test_ctrl_c_shows_what_there_is(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
