@@ -10,21 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.away_heuristic import (
-    CARD,
-    CELL_ORDER,
-    DEPTH,
-    NEVER,
-    NOBODY,
-    STRIDE,
-    asks_target,
-    brings_fate,
-    changes_cells,
-    name_target,
-    study_all,
-    try_change,
-    value_in,
-)
+from agents import away_heuristic
+from agents.away_changes import CELL_ORDER, NEVER, NOBODY, STRIDE, changes_cells, name_target, study_all, try_change
+from agents.away_heuristic import DEPTH, asks_target, brings_fate, value_in
+from agents.away_ways import CARD
 from away_env.actions import A_CELL, A_DISCARD, A_STOP, ACTIONS
 from away_env.cards import (
     COSMIC_COMPASS,
@@ -44,7 +33,7 @@ from away_env.targets import count_empty, is_rotated_by
 from away_env.turn import end_effect
 from tabletop.compiled import kernel
 
-KERNEL_PACKAGES = ("away_env", "agents.away_position", "agents.away_ways", "agents.away_heuristic")
+KERNEL_PACKAGES = (*away_heuristic.KERNEL_PACKAGES, "agents.away_heuristic")
 
 MOST_LEAVES = 200  # ends of one action that are looked at
 KEPT = 2  # ends from which the turn is played on

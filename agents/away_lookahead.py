@@ -15,22 +15,12 @@ from typing import ClassVar
 import numpy as np
 
 import tabletop
+from agents import away_ends
+from agents.away_changes import NEVER, Desk, alike_turns, study_all
 from agents.away_ends import KEPT, MORE_CARDS, MOST_LEAVES, SPARE, best_ends, make_space, play_on
-from agents.away_heuristic import (
-    CARD,
-    CHAIN,
-    FATE,
-    FRESH,
-    NEVER,
-    WEIGHTS,
-    Desk,
-    alike_turns,
-    brings_fate,
-    hand_of_faction,
-    study_all,
-)
+from agents.away_heuristic import brings_fate, hand_of_faction
 from agents.away_position import rebuild
-from agents.away_ways import NO_WAY, ROOM, search
+from agents.away_ways import CARD, CHAIN, FATE, FRESH, NO_WAY, ROOM, WEIGHTS, search
 from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, ACTIONS
 from away_env.cards import MAX_PLAYERS
 from away_env.effects import measure_ways
@@ -39,7 +29,7 @@ from away_env.state import NOT_HOME, STATE
 from away_env.targets import ACTION
 from tabletop.compiled import announce, kernel, used_packages
 
-KERNEL_PACKAGES = ("away_env", "agents.away_position", "agents.away_ways", "agents.away_heuristic", "agents.away_ends")
+KERNEL_PACKAGES = (*away_ends.KERNEL_PACKAGES, "agents.away_ends")
 
 VERSION = 1  # to be raised whenever a feature of the same name tells something else
 

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.away_heuristic import DEPTH, Desk, alike_turns, study_all, worth_of_action
+from agents import away_heuristic
+from agents.away_changes import Desk, alike_turns, study_all
+from agents.away_heuristic import DEPTH, worth_of_action
 from agents.away_ways import ROOM, WEIGHTS, way_home
 from away_env.cards import MAX_PLAYERS, NUM_DESIGNS
 from away_env.state import ACT, DISCARD, PLAY, SHIP, STATE
 from tabletop.compiled import kernel
 from tabletop.registry import Game
 
-KERNEL_PACKAGES = ("away_env", "agents.away_heuristic", "agents.away_position", "agents.away_ways")
+KERNEL_PACKAGES = (*away_heuristic.KERNEL_PACKAGES, "agents.away_heuristic")
 
 #: Options of the search that serve this game best
 DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.3, "prior": 1.0}

@@ -3,20 +3,24 @@ variants, and not foolishly."""
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tabletop
-from agents import away_heuristic
+from agents import away_heuristic, named
 from agents.away_heuristic import WEIGHTS, AwayHeuristic
 from agents.random_agent import RandomAgent
 from away_env import kernel
-from away_env.cards import INSTALLED
+from away_env.cards import ACTION_OF, CARDS, FACE, FACTION_OF, FIRST_BASE, INSTALLED
+from away_env.lanes import BASE_PORT, CELLS, STEP, lanes_from
 from away_env.observation import observe
-from away_env.state import DECK, STATE
+from away_env.state import DECK, FREE, STATE
 from tabletop.errors import EmptyMask
 from tests.away.helpers import Position, position
 from training.play import play
@@ -99,6 +103,8 @@ def test_unknown_weight() -> None:
     with pytest.raises(ValueError, match=r"no weight 'greed'.*far"):
         AwayHeuristic(greed=1.0)
     assert AwayHeuristic(gap=2.0).weights[list(WEIGHTS).index("gap")] == 2.0
+    with pytest.raises(ValueError, match="weight gap must be at least 0, not -1"):
+        AwayHeuristic(gap=-1.0)
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -117,7 +123,7 @@ def test_from_what_its_seat_knows_alone(heuristic: AwayHeuristic, players: int) 
 
 
 def test_another_card_table(heuristic: AwayHeuristic, tmp_path: Path) -> None:
-    """By its rules the heuristic knows another table; without them it still plays legally."""
+    """By its rules the heuristic knows another table, also made by name for a variant; without them it still plays legally."""
     path, text = tmp_path / "other.toml", INSTALLED.read_text()
     for old, new in (('lanes = "W-1, 1-E" }', 'lanes = "W-1, 1-N" }'), ('["blue", "pink"]', '["blue"]')):
         assert old in text
@@ -130,6 +136,9 @@ def test_another_card_table(heuristic: AwayHeuristic, tmp_path: Path) -> None:
         actions = agent.act(seen, masks, RNG)
         assert masks[np.arange(len(actions)), actions].all()
     check_rebuilt(knowing, records, seen, masks)
+    by_name = named.agent(GAME, "heuristic", GAME.variant(rules, 2))
+    assert (by_name.act(seen, masks, RNG) == knowing.act(seen, masks, RNG)).all()
+    assert [plain_decision(knowing, *row) for row in zip(seen[:200], masks[:200], strict=True)] == list(knowing.act(seen, masks, RNG)[:200])
 
 
 # -- the position rebuilt from the observation -----------------------------------------------------------------------------
@@ -196,6 +205,144 @@ def test_rebuilds_the_position_in_random_games(heuristic: AwayHeuristic, players
             p.do(rng.choice(plays or legal))
     assert {effect for effect, _, _ in effects} >= set(range(-1, 11)) | {13, 14} and len(effects) > 25
     check_rebuilt(heuristic, np.array(records), np.array(seen), np.array(masks))
+
+
+# -- worth, the plain way --------------------------------------------------------------------------------------------------
+
+
+def plain_decision(agent: AwayHeuristic, told: np.ndarray, mask: np.ndarray) -> int:
+    """Every end of every action is reached by `apply`, and all ways home are searched in it."""
+    root, work = agent._root.copy(), np.zeros(away_heuristic.DEPTH + 1, STATE)
+    masks, tried = np.zeros((len(work), GAME.num_actions), np.int8), np.zeros(len(work), np.int64)
+    me, w = away_heuristic.rebuild(told, root[0]), dict(zip(WEIGHTS, agent.weights, strict=True))
+    s = root[0]
+    now = away_heuristic.value(s, me, agent.weights)
+    best, best_worth = -1, -np.inf
+    for action in np.flatnonzero(mask):
+        kind, _, name = GAME.actions.names[action].partition(":")
+        card = CARDS.index(name) if kind in ("play", "discard") else -1
+        company = sum(s["place"][c] == me and FACTION_OF[c] == FACTION_OF[card] and c != card for c in range(len(CARDS)))
+        if kind == "pass":
+            worth = now if away_heuristic.way_home(s, me, agent.weights) > 1.0 else -1e9
+        elif kind == "done":
+            worth = now
+        elif kind == "discard":
+            worth = now + w["fresh"] * (1.0 - 0.25 * company - (0.3 if ACTION_OF[card] >= 0 else 0.0))
+        elif kind == "play" and away_heuristic.brings_fate(s, card):
+            worth = now + w["fate"]
+        else:
+            work[0] = s
+            kernel.apply(work, 0, action)
+            worth = away_heuristic.best_end(work, masks, tried, me, agent.weights)
+            worth += w["chain"] * company - w["card"] if kind == "play" else 0.0
+        if worth > best_worth + 1e-9:
+            best, best_worth = int(action), worth
+    return best
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("rules", ["", "size=5"])
+@pytest.mark.parametrize("weights", [{}, {"gap": 0.7, "blocked": 4.0, "far": 0.3, "others": 2.0}], ids=["", "other weights"])
+def test_decides_as_the_plain_way(rules: str, players: int, weights: dict[str, float]) -> None:
+    """What is left out because it cannot matter does not matter."""
+    agent = AwayHeuristic(**weights)
+    _, seen, masks = positions(agent, rules, players, 25, seed=11)
+    decided = agent.act(seen, masks, RNG)
+    for told, mask, action in zip(seen, masks, decided, strict=True):
+        assert action == plain_decision(agent, told, mask)
+
+
+UNCOMPILED = """
+import sys
+import numpy as np
+from agents.away_heuristic import AwayHeuristic
+given = np.load(sys.argv[1])
+np.save(sys.argv[2], AwayHeuristic().act(given["seen"], given["masks"], np.random.default_rng(0)))
+"""
+
+
+def test_decides_the_same_uncompiled(heuristic: AwayHeuristic, tmp_path: Path) -> None:
+    parts = [positions(heuristic, "", players, 40, tables=4, seed=7)[1:] for players in (2, 4)]
+    seen, masks = (np.concatenate(arrays)[::12] for arrays in zip(*parts, strict=True))
+    np.savez(tmp_path / "given.npz", seen=seen, masks=masks)
+    command = [sys.executable, "-W", "ignore", "-c", UNCOMPILED, str(tmp_path / "given.npz"), str(tmp_path / "decided.npy")]
+    subprocess.run(command, check=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, timeout=120)
+    assert (np.load(tmp_path / "decided.npy") == heuristic.act(seen, masks, RNG)).all()
+
+
+def plain_way_home(record: np.ndarray, seat: int, w: dict[str, float]) -> float:
+    """The way home by its definition: first along lanes, move by move; then, if none lead home, by the cheapest cells."""
+    home, port = int(record["base"][seat ^ 1]), int(BASE_PORT[seat ^ 1])
+    start, stop, board = int(record["ship"][seat]), int(record["stop"][seat]), record["board"]
+    if record["home"][seat]:
+        return 0.0
+
+    def card(cell: int) -> bool:
+        return 0 <= board[cell] < FIRST_BASE
+
+    def lanes(cell: int, point: int) -> list[int]:
+        if not card(cell):  # a base
+            return [point]
+        to = int(lanes_from(record, cell, point, False))
+        return [p for p in range(8) if to >> p & 1]
+
+    def lets(way: str, cell: int, side: int) -> bool:
+        return bool(record["face"][record["design"][board[cell]], record["turn"][cell]] >> FACE.index(f"{way}_{'NESW'[side]}") & 1)
+
+    def vortices(cell: int) -> list[tuple[int, int]]:
+        bits = int(record["vortices"][record["design"][board[cell]]]) if card(cell) else 0
+        return [(cell, p) for p in range(4, 8) if bits >> p & 1]
+
+    def paid(cell: int, side: int) -> float:
+        return w["gap"] if not card(cell) else 1.0 if lets("in", cell, side) else 1.0 + w["blocked"]
+
+    cost: dict[int, float] = {}
+    at = {(start, 3 + stop if stop else int(BASE_PORT[seat]))}
+    seen, moves = set(at), 0
+    while at:  # the stops that so many moves lead to
+        moves += 1
+        following, points = set(), list(at)
+        if any(v in vortices(v[0]) for v in at):
+            following |= {v for cell in CELLS for v in vortices(int(cell))} - seen
+            seen |= following
+        while points:
+            cell, point = points.pop()
+            for to in lanes(cell, point):
+                if to >= 4:
+                    if (cell, to) not in seen:
+                        seen.add((cell, to))
+                        following.add((cell, to))
+                    continue
+                there, entry = cell + int(STEP[to]), to ^ 2
+                if (there, entry) == (home, port):
+                    return float(moves)
+                if card(there) and lets("in", there, entry):
+                    if (there, entry) not in seen:
+                        seen.add((there, entry))
+                        points.append((there, entry))
+                elif card(there) or board[there] == FREE:
+                    cost[there] = min(cost.get(there, 40.0), moves + paid(there, entry))
+        at = following
+    door = home + int(STEP[port])
+    for _ in range(40):  # cells of any way that is not dearer than none
+        for cell, so_far in list(cost.items()):
+            for side in range(4):
+                there = cell + int(STEP[side])
+                if card(there) or board[there] == FREE:
+                    out = w["blocked"] if card(cell) and not lets("out", cell, side) else 0.0
+                    cost[there] = min(cost.get(there, 40.0), so_far + out + paid(there, side ^ 2))
+    return cost.get(door, 40.0) + (w["blocked"] if card(door) and not lets("out", door, port ^ 2) else 0.0)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_ways_home_by_their_definition(heuristic: AwayHeuristic, players: int) -> None:
+    records, _, _ = positions(heuristic, "", players, 60, tables=8, seed=4)
+    found = []
+    for record in records[::13]:
+        for seat in range(players):
+            found.append(away_heuristic.way_home(record, seat, heuristic.weights))
+            assert found[-1] == pytest.approx(plain_way_home(record, seat, WEIGHTS))
+    assert len({round(moves, 6) for moves in found}) > 15
 
 
 # -- positions in which one decision is right ------------------------------------------------------------------------------
