@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from training.arena import Arena, Goal, setup_of
+from training.arena_schedule import groups
 from training.arena_store import Blocks
 
 AGENTS = ("random", "heuristic", "again=random")
@@ -50,7 +51,7 @@ def values(column: np.ndarray) -> object:
 def kill_and_resume(game: str, folder: Path, kills: int, games: int, workers: int, rng: random.Random, players: int = 2) -> list[int]:
     """Begin a tournament, kill it and begin it again, so many times; let it end. How many blocks were there at each kill."""
     seen: list[int] = []
-    most = games * 3 // 2 // (kills + 1)  # blocks between two kills: three pairings, blocks of two games
+    most = max(1, all_blocks(games, players) * 2 // 3 // (kills + 1))  # between two kills; a third is left for what a kill is late
     words = command(game, folder, games, workers, players)
     for k in range(kills):
         enough = blocks(folder) + rng.randint(1, most)
@@ -59,7 +60,7 @@ def kill_and_resume(game: str, folder: Path, kills: int, games: int, workers: in
         early = k % 7 == 5  # some while it is starting
         while not early and blocks(folder) < enough and process.poll() is None and time.monotonic() - begun < SECONDS_TO_WAIT:
             time.sleep(0.001)
-        time.sleep(rng.uniform(0, 1.0) if early else rng.uniform(0, 0.05))
+        time.sleep(rng.uniform(0, 1.0) if early else rng.uniform(0, 0.03))
         process.kill()
         _, error = process.communicate()
         assert process.returncode == -9, f"it ended before the kill: {process.returncode} {error.decode()}"
@@ -67,6 +68,11 @@ def kill_and_resume(game: str, folder: Path, kills: int, games: int, workers: in
     ended = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return seen
+
+
+def all_blocks(games: int, players: int) -> int:
+    """Blocks of a deal each that such a tournament has."""
+    return -(-games // players) * len(groups(len(AGENTS), players))
 
 
 def blocks(folder: Path) -> int:

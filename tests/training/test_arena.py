@@ -181,7 +181,7 @@ def test_a_worker_that_dies_is_named(tmp_path: Path, bots: Path) -> None:
 @pytest.mark.parametrize(("workers", "players"), [(1, 2), (2, 3)])
 def test_killed_at_random_moments_it_comes_to_the_same(tmp_path: Path, workers: int, players: int) -> None:
     """`python -m tests.training.kill_arena` does it more often."""
-    seen = kill_and_resume("beyond", tmp_path / "killed", 2, 40, workers, random.Random(workers), players)
+    seen = kill_and_resume("beyond", tmp_path / "killed", 3 - workers, 30 * players, workers, random.Random(workers), players)
     assert seen[-1] > 0
     uninterrupted("beyond", tmp_path / "whole", tmp_path / "killed")
     assert difference(tmp_path / "killed", tmp_path / "whole") == []
