@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from agents.beyond_heuristic import WEIGHTS, decide, seat_value
-from beyond_env.cards import NUM_KINDS, NUM_SPIRITS
+from beyond_env.cards import NUM_CARDS, NUM_KINDS, NUM_SPIRITS
 from beyond_env.observation import observe
 from beyond_env.reveal import SPIRIT
-from beyond_env.rules import END_DISTINCT, END_ENCHANTMENTS
-from beyond_env.state import ACT, CHOOSE, REVEAL
+from beyond_env.rules import END_DEPLETIONS, END_DISTINCT, END_ENCHANTMENTS
+from beyond_env.state import CHOOSE, REVEAL
 from tabletop.compiled import kernel
 from tabletop.registry import Game
 
@@ -24,15 +24,19 @@ KERNEL_PACKAGES = ("beyond_env", "agents.beyond_heuristic")
 DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.7, "widening": 0.5}
 
 WORTH = np.array(list(WEIGHTS.values()), np.float64)
-# for two players, and for more: what a point counts at the start of the game, and how much more when a seat is one enchantment from its
-# end; the same once the end is triggered
-POINT = np.array([0.11, 0.034])
-POINT_LATE = np.array([0.115, 0.18])
-POINT_TRIGGERED = np.array([0.40, 0.45])
-# points that the turn is worth to the seat that begins it, and how many more late in the game; to the next seat, when one is about to end
-BEGINS = np.array([2.6, 3.2])
-BEGINS_LATE = np.array([3.5, 0.5])
-NEXT = np.array([1.5, 2.4])
+# for two players, and for more: what a point counts at the start of the game, what it counts more when a seat has all the enchantments
+# that end it, and when the deck has run out but for the last time; what it counts once the end is triggered
+POINT = np.array([0.097, -0.027])
+POINT_ENCHANTED = np.array([0.086, 0.09])
+POINT_SPENT = np.array([0.038, 0.128])
+POINT_TRIGGERED = np.array([0.295, 0.44])
+LEAST_POINT = 0.02
+# points that the turn is worth to the seat that begins it, in the same four cases; and to the next seat, before the end is triggered
+TURN = np.array([1.3, 3.4])
+TURN_ENCHANTED = np.array([-1.9, -0.7])
+TURN_SPENT = np.array([6.2, 2.0])
+TURN_TRIGGERED = np.array([-1.1, 1.8])
+NEXT_TURN = np.array([0.0, 3.0])
 
 
 def scratch(game: Game) -> np.ndarray:
@@ -68,9 +72,9 @@ def forget(records, i, seat):
 
 @kernel
 def quiet(records, i):
-    """A turn's first card lies there, or the turn's cards are placed: no cards are on their way."""
+    """A turn begins: its first card lies there. (Values from the middle of turns are not as comparable.)"""
     s = records[i]
-    return s["phase"] == ACT or (s["phase"] == REVEAL and s["num_revealed"] == 1)
+    return s["phase"] == REVEAL and s["num_revealed"] == 1
 
 
 @kernel
@@ -111,16 +115,22 @@ def evaluate(work, i, masks, scratch, values):
     me = np.int64(s["seat"])
     observe(work, i, me, scratch)
     n = 0 if players == 2 else 1
-    late = nearest_end(s)
-    point = POINT_TRIGGERED[n] if s["triggered"] else POINT[n] + POINT_LATE[n] * late
+    enchanted = nearest_end(s)
+    spent = (s["depletions"] + (NUM_CARDS - s["deck_size"]) / NUM_CARDS) / max(s["options"][END_DEPLETIONS] - 1, 1)
+    spent = min(spent, 1.0)
+    if s["triggered"]:
+        point = POINT_TRIGGERED[n]
+        turn = TURN_TRIGGERED[n]
+    else:
+        point = max(POINT[n] + POINT_ENCHANTED[n] * enchanted + POINT_SPENT[n] * spent, LEAST_POINT)
+        turn = TURN[n] + TURN_ENCHANTED[n] * enchanted + TURN_SPENT[n] * spent
     most = -1e9
     for k in range(players):
         points = seat_value(scratch, WORTH, k, players)
-        if not s["triggered"]:
-            if k == 0 and s["phase"] == REVEAL:
-                points += BEGINS[n] + BEGINS_LATE[n] * late
-            elif k == 1 and s["phase"] == ACT:
-                points += NEXT[n]
+        if k == 0:
+            points += turn
+        elif k == 1 and not s["triggered"]:
+            points += NEXT_TURN[n]
         chance = point * points
         values[(me + k) % players] = chance
         most = max(most, chance)
