@@ -246,7 +246,7 @@ def makefile() -> dict[str, list[list[str]]]:
     """The recipes of the Makefile's targets, as words."""
     recipes: dict[str, list[list[str]]] = {}
     target = ""
-    for line in (ROOT / "Makefile").read_text().splitlines():
+    for line in (ROOT / "Makefile").read_text().replace("\\\n", " ").splitlines():
         if match := re.match(r"([a-z]+):(?!=)", line):
             target = match[1]
             recipes[target] = []
