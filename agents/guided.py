@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 ITERATIONS = 64
 MOST_ROWS = 128  # positions searched side by side
-CHILDREN = 40  # nodes for each iteration; once they are used up, the tree grows no more
+CHILDREN = 40  # nodes for each iteration, besides the root's; once they are used up, the tree grows no more
+MOST_NODES = 1 << 22  # of a tree
+MOST_NODES_AT_ONCE = 1 << 24  # of the trees that are searched side by side: a gigabyte, of which as much is used as they grow
+UNTIL_THE_CLOCK = 4096  # iterations that a search by the clock alone has nodes for
 
 
 class GuidedAgent(PositionAgent):
@@ -29,7 +32,8 @@ class GuidedAgent(PositionAgent):
 
     policy: an `agents.policy.PolicyAgent` of the game; its value is taken for the seat to act, and what that gains the others lose in
     equal parts. iterations, milliseconds: the budget of a decision, whichever ends first (default 64 iterations; milliseconds of wall
-    time, for all positions of a call together). exploration: weight of the policy's probabilities, in rewards (-1 to 1).
+    time: n positions that are searched side by side get n times as many together). exploration: weight of the policy's probabilities,
+    in rewards (-1 to 1).
 
     Without `milliseconds` a decision depends on the position, as its seat knows it, the policy and the generator alone (to within
     what the network rounds differently in batches of other sizes).
@@ -49,7 +53,7 @@ class GuidedAgent(PositionAgent):
         check_number("exploration", exploration, 0, 100)
         if iterations is None and milliseconds is None:
             iterations = ITERATIONS
-        super().__init__(game, 1, 2)
+        super().__init__(game, 1, min(MOST_NODES, (iterations or UNTIL_THE_CLOCK) * CHILDREN + game.num_actions + 2))
         self.policy, self.iterations, self.milliseconds, self.exploration = policy, iterations, milliseconds, exploration
         given = {"iterations": iterations, "milliseconds": milliseconds, "exploration": None if exploration == 1.25 else exploration}
         self.name = called("search", {"policy": policy.name.removeprefix("policy:"), **given})
@@ -66,8 +70,9 @@ class GuidedAgent(PositionAgent):
         for row in np.flatnonzero(choices == 1):
             found[row] = self._forced(positions, int(row), allowed[row])
         asked = np.flatnonzero(choices > 1)
-        for lo in range(0, asked.size, MOST_ROWS):
-            rows = asked[lo : lo + MOST_ROWS]
+        together = min(MOST_ROWS, max(1, MOST_NODES_AT_ONCE // self.nodes))
+        for lo in range(0, asked.size, together):
+            rows = asked[lo : lo + together]
             for row, answer in zip(rows, self._search(positions[rows], allowed[rows], seeds[rows]), strict=True):
                 found[row] = answer
         self._found = [explain for _, explain in found]
@@ -75,9 +80,9 @@ class GuidedAgent(PositionAgent):
 
     def _search(self, roots: np.ndarray, allowed: np.ndarray, seeds: np.ndarray) -> list[Found]:
         """Search from these positions, side by side."""
-        t = Trees(self.game, roots, allowed, (self.iterations or 4096) * CHILDREN + 2)
+        t = Trees(self.game, roots, allowed, self.nodes)
         self.kernels.start_rows(t.roots, t.nodes, t.size)
-        until = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
+        until = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000 * len(roots)
         done = 0
         while (self.iterations is None or done < self.iterations) and (not done or until is None or time.perf_counter() < until):
             if t.descend(self.kernels, seeds, done, self.exploration) != tree.FINE:
@@ -143,5 +148,3 @@ def warm_up(game: Game, bound: Any) -> None:
         t.expand(bound, rows, np.full((len(rows), game.num_actions), 0.1, np.float32), np.zeros(len(rows)))
     w = Workspace(game, 2)
     bound.read_root(t.nodes[0], w.visits, w.available, w.mean, w.values)
-
-

@@ -160,20 +160,18 @@ def add_uniform(nodes, size, node, seat, mask):
 
 @kernel
 def expand_rows(rows, work, masks, nodes, size, path, length, seats, chances, worths, values):
-    """Give the leaves of the trees `rows` a child for each legal action, as likely as chances[j] (A,), and back up worths[j], what the
-    seat to act may expect: what it gains the others lose, in equal parts."""
+    """Give the leaves of the trees `rows` a child for each legal action, as likely as chances[j] (A,), if there is room for all of them;
+    and back up worths[j], what the seat to act may expect: what it gains the others lose, in equal parts."""
     for j in range(rows.size):
         i = rows[j]
         leaf = path[i, length[i] - 1]
         seat = np.int64(seats[i])
         players = np.int64(work[i]["players"])
         mask = masks[i]
-        if length[i] < DEEPEST - 1:
+        if length[i] < DEEPEST - 1 and size[i, 0] + count(mask) <= nodes.shape[1]:
             for a in range(mask.size):
                 if mask[a]:
                     child = add_child(nodes[i], size[i], leaf, np.int64(a), seat)
-                    if child == NO_NODE:
-                        break
                     nodes[i][child]["guess"] = chances[j, a]
         for k in range(values.shape[1]):
             values[i, k] = 0.0
