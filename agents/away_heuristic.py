@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-import tabletop
 from agents.away_changes import (
     LAID_OUT,
     MOST_LEAVES,
@@ -17,13 +16,13 @@ from agents.away_changes import (
     NOBODY,
     STRIDE,
     Desk,
-    alike_turns,
     best_change,
     changes_cells,
     name_target,
     study_all,
 )
 from agents.away_position import rebuild
+from agents.away_tables import Played, by_table, known_tables
 from agents.away_ways import (
     CARD,
     CHAIN,
@@ -45,7 +44,6 @@ from away_env import observation as o
 from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, A_STOP, ACTIONS
 from away_env.cards import MAX_PLAYERS, NUM_CARDS, SCRAPYARD, UNKNOWN_FATE
 from away_env.kernel import FACTION, apply, legal
-from away_env.rules import AwayRules
 from away_env.state import CELL, LINE, SEAT, STATE, STOP, TURN
 from away_env.targets import ACTION
 from tabletop.compiled import announce, kernel, used_packages
@@ -212,23 +210,21 @@ def decide_rows(observation, mask, root, work, masks, tried, w, desk, actions):
 
 
 class AwayHeuristic:
-    """Plays a_way for 2 to 4 players. `weights` changes some of WEIGHTS by name. rules: those whose card table is played by.
+    """Plays a_way for 2 to 4 players. `weights` changes some of WEIGHTS by name. rules: those that are played, one or several, which may
+    have one card table besides the installed one (agents.away_tables).
 
     ValueError names a weight that there is not, or that may not be negative.
     """
 
     name = "heuristic"
 
-    def __init__(self, rules: AwayRules | str | None = None, **weights: float) -> None:
+    def __init__(self, rules: Played = None, **weights: float) -> None:
         if unknown := sorted(set(weights) - set(WEIGHTS)):
             raise ValueError(f"the a_way heuristic has no weight {unknown[0]!r}; weights: {', '.join(WEIGHTS)}")
         if negative := [name for name in (WEIGHTS.keys() & weights.keys()) - MAY_BE_NEGATIVE if weights[name] < 0.0]:
             raise ValueError(f"the a_way heuristic's weight {min(negative)} must be at least 0, not {weights[min(negative)]:g}")
         self.weights = np.array(list((WEIGHTS | weights).values()), np.float64)
-        game = tabletop.game("away")
-        self._root = np.zeros(1, STATE)
-        game.configure(self._root, [0], game.variant(rules, 2))
-        self._alike = alike_turns(self._root[0])
+        self._root, self._alike = known_tables(rules)
         announce("the a_way heuristic", used_packages(__name__, KERNEL_PACKAGES), self._warm_up)
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -239,8 +235,11 @@ class AwayHeuristic:
     def _decide(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         actions = np.empty(len(observation), np.int64)
         work, masks, tried = np.zeros(DEPTH + 1, STATE), np.zeros((DEPTH + 1, len(ACTIONS)), np.int8), np.zeros(DEPTH + 1, np.int64)
-        desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), self._alike)
-        decide_rows(observation, mask, self._root.copy(), work, masks, tried, self.weights, desk, actions)
+        for table, rows in by_table(observation, len(self._root)):
+            desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), self._alike[table])
+            root, decided = self._root[table : table + 1].copy(), actions[rows]
+            decide_rows(observation[rows], mask[rows], root, work, masks, tried, self.weights, desk, decided)
+            actions[rows] = decided
         return actions
 
     def _warm_up(self) -> None:

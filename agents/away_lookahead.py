@@ -16,16 +16,17 @@ import numpy as np
 
 import tabletop
 from agents import away_ends
-from agents.away_changes import NEVER, Desk, alike_turns, study_all
+from agents.away_changes import NEVER, Desk, study_all
 from agents.away_ends import KEPT, MORE_CARDS, MOST_LEAVES, SPARE, best_ends, make_space, play_on
 from agents.away_heuristic import brings_fate, hand_of_faction
 from agents.away_position import rebuild
+from agents.away_tables import Played, by_table, known_tables
 from agents.away_ways import CARD, CHAIN, FATE, FRESH, NO_WAY, ROOM, WEIGHTS, search
 from away_env.actions import A_CELL, A_DISCARD, A_DONE, A_PASS, ACTIONS
 from away_env.cards import MAX_PLAYERS
 from away_env.effects import measure_ways
 from away_env.kernel import FACTION
-from away_env.state import NOT_HOME, STATE
+from away_env.state import NOT_HOME
 from away_env.targets import ACTION
 from tabletop.compiled import announce, kernel, used_packages
 
@@ -177,20 +178,18 @@ def look_rows(observation, mask, root, space, desk, w, gains, turn_gains, out):
 
 
 class AwayLookahead:
-    """Features of the actions of a_way's decisions, for networks. rules: those whose card table is played by."""
+    """Features of the actions of a_way's decisions, for networks. rules: those that are played, one or several, which may have
+    one card table besides the installed one (agents.away_tables)."""
 
     features = FEATURES
     #: what the network's logits begin as: so much for each step of a feature
     prior: ClassVar = {"turn_gain": 0.25, "large_turn_gain": 0.25 * FINE / COARSE}
     digest = hashlib.sha256(repr((VERSION, FEATURES, WEIGHTS, MOST_LEAVES, KEPT, MORE_CARDS, LOOKED_INTO)).encode()).hexdigest()[:16]
 
-    def __init__(self, rules: str | None = None, threads: int = 1) -> None:
+    def __init__(self, rules: Played = None, threads: int = 1) -> None:
         self.threads = threads
         self.weights = np.array(list(WEIGHTS.values()), np.float64)
-        game = tabletop.game("away")
-        self._root = np.zeros(1, STATE)
-        game.configure(self._root, [0], game.variant(rules, 2))
-        self._alike = alike_turns(self._root[0])
+        self._root, self._alike = known_tables(rules)
         announce("a_way's lookahead", used_packages(__name__, KERNEL_PACKAGES), self._warm_up)
 
     def look(self, observation: np.ndarray, action_mask: np.ndarray) -> np.ndarray:
@@ -208,9 +207,12 @@ class AwayLookahead:
         return out
 
     def _look(self, observation: np.ndarray, mask: np.ndarray, out: np.ndarray) -> None:
-        desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), self._alike)
         gains, turn_gains = np.zeros((2, len(ACTIONS)))
-        look_rows(observation, mask, self._root.copy(), make_space(), desk, self.weights, gains, turn_gains, out)
+        for table, rows in by_table(observation, len(self._root)):
+            desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), self._alike[table])
+            root, told = self._root[table : table + 1].copy(), out[rows]
+            look_rows(observation[rows], mask[rows], root, make_space(), desk, self.weights, gains, turn_gains, told)
+            out[rows] = told
 
     def _warm_up(self) -> None:
         self.look(np.zeros((0, tabletop.game("away").layout.size), np.int8), np.zeros((0, len(ACTIONS)), np.int8))

@@ -15,7 +15,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -105,12 +105,14 @@ def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bo
     raise UnknownAgent(f"no agent of {game.name} is called {name!r}; there are {forms}, and your own as {SOURCES}")
 
 
-def heuristic(game: Game, variant: Variant | None = None) -> Agent | None:
-    """The game's heuristic, for that variant: `HEURISTIC` of the module agents.<game>_heuristic, if there is one. Making it compiles it."""
+def heuristic(game: Game, variant: Variant | Sequence[Variant] | None = None) -> Agent | None:
+    """The game's heuristic, for that variant, or for several: `HEURISTIC` of the module agents.<game>_heuristic, if there is one. Making it
+    compiles it."""
     if not has_heuristic(game):
         return None
     factory = importlib.import_module(f"agents.{game.name}_heuristic").HEURISTIC
-    return factory(**_Maker(game, variant, True, "heuristic").supplied(factory))
+    one, several = (variant, ()) if isinstance(variant, Variant | None) else (None, variant)
+    return factory(**_Maker(game, one, True, "heuristic", several).supplied(factory))
 
 
 def has_heuristic(game: Game) -> bool:
@@ -152,11 +154,13 @@ class _Maker:
     variant: Variant | None
     any_variant: bool
     name: str
+    several: Sequence[Variant] = ()  # in place of one variant
 
     def supplied(self, factory: Callable[..., Any]) -> dict[str, Any]:
-        """What a factory gets without being an option: parameters called game, variant, any_variant; the rules of the variant."""
+        """What a factory gets without being an option: parameters called game, variant, any_variant; the rules of the variant, a tuple of
+        them where there are several."""
         there: dict[str, Any] = {"game": self.game, "variant": self.variant, "any_variant": self.any_variant}
-        there["rules"] = self.variant.rules if self.variant else None
+        there["rules"] = self.variant.rules if self.variant else tuple(variant.rules for variant in self.several) or None
         return {name: there[name] for name in inspect.signature(factory).parameters if name in there}
 
     def make(self, factory: Callable[..., Any], called: str, options: Options, target: tuple[str, str] | None = None) -> Player:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import tabletop
-from tabletop.errors import CheckpointError, listed
+from tabletop.errors import CheckpointError, RulesError, listed
 from tabletop.registry import Game
 from tabletop.rules import Variant
 from tabletop.sampling import check_masks
@@ -35,14 +35,17 @@ def interface(game: Game) -> str:
     return hashlib.sha256(repr((parts, game.actions.names)).encode()).hexdigest()[:16]
 
 
-def find_lookahead(game: Game) -> Any:
-    """The game's lookahead: `LOOKAHEAD` of the module agents.<game>_lookahead, None without one. Making it compiles it.
+def find_lookahead(game: Game, variants: Sequence[Variant] = ()) -> Any:
+    """The game's lookahead for these variants: `LOOKAHEAD(rules)` of the module agents.<game>_lookahead, None without one. Making it
+    compiles it. RulesError if one lookahead cannot serve all of them.
 
     It has `look(observation (n, D), action_mask (n, A)) -> (n, A + 1, F)` of the observation's dtype: F features of every action, zeros
     for those that are not legal, and in the last row of the position; `features`: their names and typical sizes; `prior`: weights of
     features that make a first player; `digest`: of all that a feature's meaning depends on; `threads`: how many it may use.
     """
-    return importlib.import_module(f"agents.{game.name}_lookahead").LOOKAHEAD() if has_lookahead(game) else None
+    if not has_lookahead(game):
+        return None
+    return importlib.import_module(f"agents.{game.name}_lookahead").LOOKAHEAD(tuple(variant.rules for variant in variants) or None)
 
 
 def has_lookahead(game: Game) -> bool:
@@ -62,19 +65,20 @@ def with_lookahead(lookahead: Any, observation: np.ndarray, action_mask: np.ndar
     return np.concatenate([observation, lookahead.look(observation, action_mask).reshape(len(observation), -1)], axis=1)
 
 
-def make_network(game: Game, network: dict[str, Any] | None = None) -> Any:
+def make_network(game: Game, network: dict[str, Any] | None = None, variants: Sequence[Variant] = ()) -> Any:
     """An untrained torch network: observation (n, D) -> logits (n, A), values (n,).
 
     Entries are scaled by the layout. Parts of three axes (planes, rows, columns) go through 3 x 3 convolutions of the given
     channels; all else, and what the convolutions give, through layers of the `hidden` sizes. A network with a `lookahead` (the
-    digest of the game's) reads what that tells behind the observation. CheckpointError if the game's is another one.
+    digest of the game's) reads what that tells, of positions of these variants, behind the observation. CheckpointError if the game's
+    is another one.
     """
     from agents.network import PolicyNetwork
 
     network = network or DEFAULT_NETWORK
     lookahead = None
     if "lookahead" in network:
-        lookahead = find_lookahead(game)
+        lookahead = find_lookahead(game, variants)
         if lookahead is None or lookahead.digest != network["lookahead"]:
             has = "has none" if lookahead is None else f"has {lookahead.digest}"
             raise CheckpointError(f"the network reads the lookahead {network['lookahead']} of {game.name}, which {has} in this version")
@@ -117,7 +121,8 @@ class PolicyAgent:
     def load(cls, path: str | Path, variant: Variant | None = None, any_variant: bool = False, greedy: bool = True) -> PolicyAgent:
         """The agent of a checkpoint folder (or of a run folder: its latest checkpoint).
 
-        variant: refuse a policy that was not trained for it, unless any_variant. CheckpointError says what is wrong.
+        variant: the one that is played, else those that it was trained for; refuse a policy that was not trained for it, unless
+        any_variant. CheckpointError says what is wrong.
         """
         folder = find_policy(path)
         card = read_card(folder)
@@ -126,10 +131,20 @@ class PolicyAgent:
             raise CheckpointError(f"{folder} is a policy of another version of {game.name}: its observation or actions have changed")
         if variant is not None and not any_variant and str(variant) not in card["variants"]:
             raise CheckpointError(f"{folder} was trained for {listed(card['variants'])}, not for {variant}")
-        network = make_network(game, card["network"])
+        network = make_network(game, card["network"], _variants_seen(folder, card, variant))
         load_weights(folder / WEIGHTS_FILE, network)
         run = folder.parents[1] if folder.parent.name == "checkpoints" else folder
         return cls(game, network, name=f"policy:{run.name}", greedy=greedy)
+
+
+def _variants_seen(folder: Path, card: dict[str, Any], variant: Variant | None) -> list[Variant]:
+    """The variants whose positions a policy's lookahead is to understand, if it has one."""
+    if variant is not None or "lookahead" not in card["network"]:
+        return [variant] if variant else []
+    try:
+        return [tabletop.game(card["game"]).variant(told) for told in card["variants"]]
+    except RulesError as error:
+        raise CheckpointError(f"{folder} plays by rules that cannot be read here: {error}") from None
 
 
 def find_policy(path: str | Path) -> Path:
