@@ -100,6 +100,7 @@ class Trainer:
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
         self.variants = [game.variant(rules, players) for rules in c.rules for players in c.players]
+        self.heuristic = heuristic(game, self.variants)
         if c.shaping:
             potential(game, np.zeros((1, game.layout.size), game.layout.dtype))  # refused before anything is begun
         self.folder = make_folder(c.out or run_folder(game, c))
@@ -107,14 +108,14 @@ class Trainer:
         self.threads = c.threads or min(torch.get_num_threads(), 2)
         torch.set_num_threads(self.threads)
         torch.manual_seed(c.seed)
-        self.network = make_network(game, self.network_spec)
+        self.network = make_network(game, self.network_spec, self.variants)
         self.lookahead = self.network.lookahead
         if self.lookahead:
             self.lookahead.threads = self.threads
         self.decisions = 0  # of the learner, imitated ones counted
         self.imitated = 0
         self.games = 0
-        _ = game.loops, heuristic(game)  # compiled before the clock starts
+        _ = game.loops  # compiled before the clock starts
         self.before = 0.0  # seconds of the run in earlier processes
         self.start = time.perf_counter()
         self.metrics: list[dict[str, Any]] = []
@@ -123,8 +124,9 @@ class Trainer:
         self.last_checkpoint = time.perf_counter()
         (self.folder / "past").mkdir(exist_ok=True)
         self.opponents = opponents or Opponents(
-            game, self.network_spec, self.folder / "past", c.opponent_heuristic or 0.0, c.opponent_random, c.past_selves, c.seed
-        )
+            game, self.network_spec, self.folder / "past", c.opponent_heuristic or 0.0, c.opponent_random, c.past_selves, c.seed,
+            self.variants,
+        )  # fmt: skip
         self.env: LearnerVecEnv | None = None
         self.model: MaskablePPO | None = None
         self.state: checkpoint.State | None = None
@@ -190,12 +192,12 @@ class Trainer:
         return PolicyAgent(self.game, self.network, "learner", greedy)
 
     def _imitation_share(self) -> float:
-        return (self.config.imitate or 0.0) if heuristic(self.game) else 0.0
+        return (self.config.imitate or 0.0) if self.heuristic else 0.0
 
     def _imitate(self) -> None:
         """The warm start: up to its share of the run, learn what the heuristic does or, where the network is a player from the start by
         its lookahead, how its games end."""
-        teacher, until, begun = heuristic(self.game), self._imitation_share(), self.decisions
+        teacher, until, begun = self.heuristic, self._imitation_share(), self.decisions
         assert teacher is not None
 
         def finished(done: int) -> float:

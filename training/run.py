@@ -45,7 +45,7 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     if trainer.metrics:
         draw(trainer.metrics, folder / "curve.png", f"{game.title or game.name}: {', '.join(map(str, trainer.variants))}")
     variant = trainer.variants[0]
-    rivals = [baselines(game)[-1]] * (variant.players - 1)
+    rivals = [baselines(game, variant)[-1]] * (variant.players - 1)
     write_text(folder / "game.txt", transcript(game, variant, [trainer.agent(), *rivals], seed=config.seed))
     say = partial(console.print, markup=False, soft_wrap=True)  # paths are copied from the terminal: never cut or read as markup
     if interrupted:

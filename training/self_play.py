@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agents.policy import PolicyAgent, load_weights, make_network, save_weights
 from agents.random_agent import RandomAgent
 from tabletop.agent import Agent
 from tabletop.registry import Game
+from tabletop.rules import Variant
 from training.files import replaced
 
 ACTIVE = 3  # past selves drawn from at a time: each costs a network call at every step
@@ -21,14 +23,16 @@ ACTIVE = 3  # past selves drawn from at a time: each costs a network call at eve
 class Opponents:
     """Draws an opponent for a game that starts. Past selves never change once they are in; they lie in `folder` by name.
 
-    With few past selves the rest of their share goes to the heuristic, and without a heuristic to the random player.
+    With few past selves the rest of their share goes to the heuristic, and without a heuristic to the random player. variants: those
+    that are played, for which heuristic and past selves are made.
     """
 
     def __init__(
-        self, game: Game, network: dict[str, Any], folder: Path, share_heuristic: float, share_random: float, most: int, seed: int
-    ) -> None:
-        self.game, self.network, self.folder, self.most = game, network, folder, most
-        self.heuristic = heuristic(game)
+        self, game: Game, network: dict[str, Any], folder: Path, share_heuristic: float, share_random: float, most: int, seed: int,
+        variants: Sequence[Variant] = (),
+    ) -> None:  # fmt: skip
+        self.game, self.network, self.folder, self.most, self.variants = game, network, folder, most, variants
+        self.heuristic = heuristic(game, variants)
         self.random = RandomAgent()
         self.shares = (share_heuristic if self.heuristic else 0.0, share_random)
         self.past: dict[str, PolicyAgent] = {}
@@ -66,7 +70,7 @@ class Opponents:
         return self.past.get(name) or self._load(name)  # loaded: no longer drawn from, but still at a table
 
     def _load(self, name: str) -> PolicyAgent:
-        network = make_network(self.game, self.network)
+        network = make_network(self.game, self.network, self.variants)
         load_weights(self.folder / f"{name}.safetensors", network)
         return PolicyAgent(self.game, network, name, greedy=False)
 
