@@ -50,6 +50,7 @@ def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
         "imitated": trainer.imitated,
         "games": trainer.games,
         "elapsed": trainer.elapsed(),
+        "warm": trainer.warm,
         "phase": trainer.phase,
         "metrics": trainer.metrics,
         "play": _play_state(trainer, tensors) if trainer.model is not None else None,
@@ -139,6 +140,9 @@ def restore(trainer: Trainer, state: State) -> None:
     told = state.told
     trainer.decisions, trainer.imitated, trainer.games = told["decisions"], told["imitated"], told["games"]
     trainer.before, trainer.phase, trainer.metrics = told["elapsed"], told["phase"], told["metrics"]
+    trainer.warm = told.get("warm", 0.0)
+    if told["play"] is not None:
+        trainer.updates = told["play"].get("n_updates", 0) // trainer.config.epochs
 
 
 def restore_play(trainer: Trainer, state: State) -> None:

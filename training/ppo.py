@@ -118,6 +118,8 @@ class Trainer:
         _ = game.loops  # compiled before the clock starts
         self.before = 0.0  # seconds of the run in earlier processes
         self.start = time.perf_counter()
+        self.warm = 0.0  # seconds of the warm start, evaluations not counted
+        self.updates = 0  # of PPO
         self.metrics: list[dict[str, Any]] = []
         self.phase = "imitate" if self._imitation_share() > 0 else "play"
         self.stop_asked = False
@@ -182,11 +184,19 @@ class Trainer:
         return minutes / c.minutes
 
     def evaluated(self) -> float:
-        """Share of the run (which a resume may have made longer) at the last evaluation."""
-        return self._share(self.metrics[-1]["decisions"], self.metrics[-1]["minutes"]) if self.metrics else 0.0
+        """Share of the run (which a resume may have made longer) at the end of the last evaluation: between two of them there is training,
+        however long they take."""
+        if not self.metrics:
+            return 0.0
+        last = self.metrics[-1]
+        return self._share(last["decisions"], last["minutes"] + last.get("took", 0.0))
 
     def finished(self) -> bool:
-        return self.stop_asked or self.share() >= 1
+        """A run by the clock is not over before its first update, though evaluations on a busy machine may have taken all the time."""
+        if self.stop_asked:
+            return True
+        enough = self.config.decisions is not None or self.updates > 0 or self._imitation_share() == 1
+        return enough and self.share() >= 1
 
     def agent(self, greedy: bool = True) -> PolicyAgent:
         return PolicyAgent(self.game, self.network, "learner", greedy)
@@ -195,18 +205,24 @@ class Trainer:
         return (self.config.imitate or 0.0) if self.heuristic else 0.0
 
     def _imitate(self) -> None:
-        """The warm start: up to its share of the run, learn what the heuristic does or, where the network is a player from the start by
+        """The warm start: for its share of the run, learn what the heuristic does or, where the network is a player from the start by
         its lookahead, how its games end."""
         teacher, until, begun = self.heuristic, self._imitation_share(), self.decisions
         assert teacher is not None
 
+        before, start = self.warm, time.perf_counter()
+
         def finished(done: int) -> float:
             self.decisions = begun + done
             self.imitated = self.decisions
+            self.warm = before + time.perf_counter() - start
             self._checkpoint_when_due()
             told = "learning how games end" if self.lookahead else "imitating the heuristic"
             self.report(told, self.share(), f"{self.decisions:,} decisions")
-            return 1.0 if self.stop_asked else self.share() / until
+            if self.stop_asked:
+                return 1.0
+            share = self._share(self.decisions, self.warm / 60) / until
+            return share if self.imitated else min(share, 0.99)  # no game has ended yet: nothing is learned
 
         tables, steps = min(self.config.tables, 256), 160
         if self.config.decisions is not None:  # several rounds, so that it ends about where it should
@@ -258,9 +274,10 @@ class Trainer:
         return evaluate(self.game, self.agent(), self.variants, games)
 
     def _evaluate(self, games: int, label: str) -> list[Result]:
-        told = {"decisions": self.decisions, "share": self.share(), "minutes": self.elapsed() / 60, "label": label, "phase": self.phase}
+        begun = self.elapsed()
+        told = {"decisions": self.decisions, "share": self.share(), "minutes": begun / 60, "label": label, "phase": self.phase}
         results = self.measure(games, label)
-        self.metrics.append({**told, "results": [r.row() for r in results]})
+        self.metrics.append({**told, "took": (self.elapsed() - begun) / 60, "results": [r.row() for r in results]})
         write_json(self.folder / "metrics.json", self.metrics)
         if self.model is not None:
             for r in results:
@@ -300,7 +317,7 @@ class Course(BaseCallback):
             self.resumed = False
             return
         t.decisions = t.imitated + self.num_timesteps
-        updates = t.model._n_updates // t.config.epochs
+        t.updates = updates = t.model._n_updates // t.config.epochs
         if updates and updates % t.config.snapshot_every == 0:
             t.opponents.add(t.network, t.decisions)
         if updates and t.share() - t.evaluated() >= t.config.evaluate_every and not t.finished():

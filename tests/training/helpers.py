@@ -43,13 +43,13 @@ def trainer(out: Path, game: Game = GAME, **changes: Any) -> Trainer:
 
 
 def without_times(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in entry.items() if name != "minutes"} for entry in metrics]
+    return [{name: value for name, value in entry.items() if name not in ("minutes", "took")} for entry in metrics]
 
 
 def left_by(run: Path) -> dict[str, Any]:
     """Everything that a run has come to, but for the times."""
     state = checkpoint.load(run)
-    told = state.told | {"elapsed": None, "metrics": without_times(state.told["metrics"])}
+    told = state.told | {"elapsed": None, "warm": None, "metrics": without_times(state.told["metrics"])}
     tensors = {name: value.numpy().tobytes() for name, value in state.tensors.items()}
     weights = {name: value.numpy().tobytes() for name, value in load_file(state.folder / WEIGHTS_FILE).items()}
     pool = {name: (run / "past" / f"{name}.safetensors").read_bytes() for name in told["play"]["opponents"]["past"]} if told["play"] else {}

@@ -124,7 +124,7 @@ def test_the_card_names_the_lookahead(whole: tuple[Path, list[Path]], tmp_path: 
     monkeypatch.setattr(away_lookahead.AwayLookahead, "digest", "another")
     with pytest.raises(CheckpointError, match=r"reads the lookahead .* of away, which has another in this version"):
         PolicyAgent.load(tmp_path / "run")
-    monkeypatch.setattr(policy, "find_lookahead", lambda game: None)
+    monkeypatch.setattr(policy, "find_lookahead", lambda game, variants: None)
     with pytest.raises(CheckpointError, match="of away, which has none in this version"):
         PolicyAgent.load(tmp_path / "run")
     card.write_text(json.dumps({**told, "network": {**told["network"], "lookahead": 7}}))
