@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -21,6 +21,9 @@ from tabletop.registry import Game
 from training.config import TrainConfig, run_folder
 from training.evaluate import Result
 from training.files import write_text
+
+if TYPE_CHECKING:
+    from training.ppo import Trainer
 
 
 def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
@@ -59,13 +62,25 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
     if (folder / "tensorboard").exists():
         say(f"TensorBoard     tensorboard --logdir {shlex.quote(str(folder / 'tensorboard'))}")
     say("what to try next")
+    for words in what_next(trainer, interrupted, rivals[0].name):
+        say(f"  {shlex.join(words)}")
+
+
+def what_next(trainer: Trainer, interrupted: bool, rival: str) -> list[list[str]]:
+    """Commands that go on from a run, as words: for the first of its variants, where it has several."""
+    game, policy, variant, c = trainer.game.name, f"policy:{trainer.folder}", trainer.variants[0], trainer.config
+    rules = ["--rules", str(variant.rules)] if str(variant.rules) else []
+    players = ["--players", str(variant.players)] if variant.players != 2 else []
+    told = [
+        ["watch", game, policy, *[rival] * (variant.players - 1), *rules, "--seed", "1"],
+        ["evaluate", game, policy, *players, *rules, "--games", "10000"],
+    ]
     if interrupted:
-        say(f"  beyond-away train {game.name} --resume --out {shlex.quote(str(folder))}")
-    policy = shlex.quote(f"policy:{folder}")
-    say(f"  beyond-away watch {game.name} {policy} heuristic --seed 1")
-    say(f"  beyond-away evaluate {game.name} {policy} --games 10000")
-    if not interrupted and trainer.config.preset != "standard":
-        say(f"  beyond-away train {game.name} --preset standard")
+        told.insert(0, ["train", game, "--resume", "--out", str(trainer.folder)])
+    elif c.preset != "standard":
+        players = ["--players", *map(str, c.players)] if c.players != TrainConfig.players else []
+        told.append(["train", game, *players, *(["--rules", *c.rules] if c.rules != TrainConfig.rules else []), "--preset", "standard"])
+    return [["beyond-away", *words] for words in told]
 
 
 SECONDS_BETWEEN_LINES = 30.0

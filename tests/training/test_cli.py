@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib.image
 import numpy as np
@@ -73,6 +76,31 @@ def test_what_a_run_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "evaluated" in loud and "1,500 decisions" in loud
     assert cli.main(["watch", "beyond", f"policy:{out}", "heuristic", "--seed", "1"]) == 0
     assert "policy:run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("game", "more"),
+    [
+        ("beyond", {"players": (3,), "rules": ("protection=true",)}),
+        ("beyond", {"players": (4, 2), "rules": ("", "summoning=true")}),
+        ("away", {"players": (3,), "rules": ("max_rounds=6",)}),
+        ("away", {"players": (4,), "rules": ("max_rounds=6",)}),
+    ],
+)
+def test_what_is_to_be_tried_next_can_be(game: str, more: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Trained for three and four players, gone on with, watched and evaluated by the commands that the run ends with."""
+    out = tmp_path / "a run"
+    assert cli.main(["train", game, "--out", str(out), *arguments(**{"decisions": 700, "channels": (4,), **more})]) == 0
+    told = capsys.readouterr().out
+    watched, evaluated, longer = (shlex.split(line)[1:] for line in told.splitlines()[-3:])
+    assert cli.main(watched) == 0
+    assert len(re.findall(r"^seat \d: (?:policy|heuristic)", capsys.readouterr().out, re.MULTILINE)) == more["players"][0]
+    assert cli.main([*evaluated[:-1], "8"]) == 0
+    assert f"players={more['players'][0]}" in capsys.readouterr().out
+    at = longer.index("--players")
+    assert longer[at + 1 : at + 1 + len(more["players"])] == list(map(str, more["players"])) and longer[-2:] == ["--preset", "standard"]
+    assert cli.main(["train", game, "--resume", "--out", str(out), "--decisions", "900", "--quiet"]) == 0
+    assert json.loads((out / "metrics.json").read_text())[-1]["decisions"] >= 900
 
 
 def test_evaluate_prints_intervals(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
