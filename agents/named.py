@@ -13,9 +13,11 @@ import importlib
 import importlib.util
 import inspect
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -73,6 +75,8 @@ KINDS = {
 }
 SOURCES = "PATH.py, PATH.py:FACTORY, MODULE:FACTORY"
 FACTORY = "agent"  # the factory of a file for which none is named
+_IMPORTLIB = str(importlib.__file__)
+FILE = re.compile(r"(['\"]?)(.+\.py)\1(?::(\w+))?")
 
 #: For the help of commands that take agents.
 USAGE = "; ".join(f"{kind.form(name)} ({kind.doc})" for name, kind in KINDS.items()) + f"; your own: {SOURCES}"
@@ -90,15 +94,15 @@ def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bo
     if kind := kinds.get(kind_name):
         target, options = split_options(rest) if colon else ("", {})
         if kind.target is None and target:
-            raise UnknownAgent(f"{name}: {kind_name} takes options as name=value,…, not {target!r}")
+            raise UnknownAgent(f"{name}: {kind_name} takes options as name=value,… (a value with a comma in quotes), not {target!r}")
         if kind.target is not None:
             if not target:
                 raise UnknownAgent(f"{name!r} lacks {kind.target[1]}: {kind.form(kind_name)}")
-            options = {kind.target[0]: target} | options
+            options = {kind.target[0]: target if kind.target[0] == "command" else unquoted(target)} | options
         return maker.make(_attribute(kind.maker(game, options), name), kind_name, options, kind.target)
     source, options = split_options(name)
-    if match := re.fullmatch(r"(.+\.py)(?::(\w+))?", source):
-        return maker.make(_member(_file(Path(match[1]), name), match[2] or FACTORY, name), source, options)
+    if match := FILE.fullmatch(source):
+        return maker.make(_member(_file(Path(match[2]), name), match[3] or FACTORY, name), source, options)
     if match := re.fullmatch(r"((?:\w+\.)*\w+):(\w+)", source):
         return maker.make(_member(_module(match[1], name), match[2], name), source, options)
     forms = ", ".join(kind.form(called) for called, kind in kinds.items())
@@ -139,11 +143,54 @@ def split_options(text: str) -> tuple[str, Options]:
         segments = text.split(",")
     options: list[tuple[str, str]] = []
     while segments and (match := re.fullmatch(r"\s*(\w+)=(.*)", segments[-1], re.DOTALL)):
-        options.append((match[1], match[2].strip()))
+        options.append((match[1], unquoted(match[2].strip())))
         segments.pop()
     if twice := sorted({name for name, _ in options if [n for n, _ in options].count(name) > 1}):
         raise UnknownAgent(f"{text}: the option {twice[0]} is given twice")
     return ",".join(segments), dict(reversed(options))
+
+
+def unquoted(text: str) -> str:
+    """What stands in quotes, if it does: a path or a value with commas or equals signs."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def quoted(text: str) -> str:
+    """A path or a value as it is written in a name."""
+    mark = '"' if "'" in text else "'"
+    return f"{mark}{text}{mark}" if re.search(r"[,='\"]", text) and mark not in text else text
+
+
+def policy_of(name: str) -> str | None:
+    """The path of the policy that an agent of that name is, or searches by."""
+    kind, _, rest = name.partition(":")
+    target, options = split_options(rest)
+    return unquoted(target) if kind == "policy" else options.get("policy") if kind == "search" else None
+
+
+def with_policy(name: str, path: str) -> str:
+    """The name of an agent like that, by another policy."""
+    kind, _, rest = name.partition(":")
+    options = split_options(rest)[1]
+    if "policy" in options:
+        options["policy"] = path
+    told = [f"{option}={quoted(value)}" for option, value in options.items()]
+    return f"{kind}:{','.join([quoted(path), *told] if kind == 'policy' else told)}"
+
+
+def parts_of(name: str) -> list[str]:
+    """What stands in a name besides kinds and the names of options: paths, words of a command, a module, values."""
+    kind, _, rest = name.partition(":")
+    before, options = split_options(rest if kind in KINDS else name)
+    words = [before]
+    if kind in KINDS:
+        with suppress(ValueError):  # a mere apostrophe
+            words += shlex.split(before)
+    elif match := FILE.fullmatch(before):
+        words.append(match[2])
+    else:
+        words.append(kind)
+    return [unquoted(word) for word in [*words, *options.values()] if word]
 
 
 @dataclass(frozen=True)
@@ -174,6 +221,8 @@ class _Maker:
                 hidden.add(first.name)
             given = keywords(factory, options, hidden)
             if "policy" in given and hints(factory).get("policy") is not str:
+                if not given["policy"]:
+                    raise BadOption("needs a path: policy=PATH")
                 given["policy"] = self.policy(given["policy"])
             made = factory(*positional, **supplied, **given)
         except TabletopError:
@@ -203,7 +252,8 @@ class _Maker:
             what = "a policy" if type(made).__name__ == "PolicyAgent" else "an agent"
             raise CheckpointError(f"{self.name} is {what} of {theirs.name}, not of {self.game.name}")
         if not isinstance(getattr(made, "name", None), str):
-            made.name = self.name
+            with suppress(AttributeError):  # one that takes no attributes is called by its class
+                made.name = self.name
         return made
 
 
@@ -266,7 +316,7 @@ def _importable(folder: Path) -> None:
 
 def _failed(error: Exception) -> str:
     """An error of a user's code in one line, with the line that raised it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    at = f", line {frames[-1].lineno} of {Path(frames[-1].filename).name}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(("<", __file__, _IMPORTLIB))]
+    at = f", line {frames[-1].lineno} of {Path(frames[-1].filename).name}" if frames else ""
     said = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else f"{' '.join(str(error).split())}{at}"
     return f"it raised {type(error).__name__}: {said}"

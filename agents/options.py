@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import types
 import typing
 from collections.abc import Callable
@@ -83,9 +84,11 @@ def read(name: str, text: str, hint: Any, default: Any) -> Any:
     known = [kind for kind in KINDS if kind in members]
     for kind in known:
         try:
-            return TRUTHS[text.lower()] if kind is bool else kind(text)
+            value = TRUTHS[text.lower()] if kind is bool else kind(text)
         except (ValueError, KeyError):
-            pass
+            continue
+        if kind is not float or math.isfinite(value):
+            return value
     if not known and not choices:  # a type of its own: whoever wrote it reads it
         return text
     allowed = [text_of(value) for value in choices] + [KINDS[kind] for kind in known] + (["none"] if type(None) in members else [])

@@ -73,6 +73,8 @@ def bot(tmp_path: Path) -> Path:
         ("python3 -c 'a,b=1,2',memory_mb=0", "python3 -c 'a,b=1,2'", {"memory_mb": "0"}),
         ("kim's bot,greedy=true", "kim's bot", {"greedy": "true"}),
         ("x=", "", {"x": ""}),
+        ("policy='runs/a,b=1',iterations=64", "", {"policy": "runs/a,b=1", "iterations": "64"}),
+        ('word="it\'s"', "", {"word": "it's"}),
     ],
 )
 def test_where_options_begin(text: str, before: str, options: dict[str, str]) -> None:
@@ -100,6 +102,8 @@ def test_values_by_signature() -> None:
     for option, allowed in {
         "whole=1.5": "a whole number",
         "number=x": "a number or none",
+        "number=nan": "a number or none",
+        "number=inf": "a number or none",
         "flag=1": "true or false",
         "way=left": "up or down",
     }.items():
@@ -141,7 +145,7 @@ def test_every_kind_is_there_and_in_the_help() -> None:
         ("", "no agent of beyond is called ''; there are random"),
         ("random,x=1", "no agent of beyond is called 'random,x=1'"),
         ("random:x=1", "random:x=1: random has no option 'x'; it has no options"),
-        ("random:x", "random takes options as name=value,…, not 'x'"),
+        ("random:x", r"random takes options as name=value,… \(a value with a comma in quotes\), not 'x'"),
         ("heuristic:luck=1", "heuristic:luck=1: the Beyond heuristic has no weight 'luck'; weights: promise_1"),
         ("heuristic:threat=high", "threat must be a number"),
         ("policy:", "'policy:' lacks PATH: policy:PATH"),
@@ -154,7 +158,9 @@ def test_every_kind_is_there_and_in_the_help() -> None:
         ("program:python3,memory_mb=-1", "memory_mb must be at least 0"),
         ("program:python3 'open", "No closing quotation"),
         ("no_such_file.py", "no file no_such_file.py"),
-        ("no_such_module:Bot", "it raised ModuleNotFoundError: No module named 'no_such_module'"),
+        ("no_such_module:Bot", "it raised ModuleNotFoundError: No module named 'no_such_module'$"),
+        ("search:policy=,iterations=4", "search needs a path: policy=PATH"),
+        ("heuristic:threat=inf", "threat must be a number"),
         ("agents.random_agent:Bot", "there is no Bot to call in it"),
     ],
 )  # fmt: skip
@@ -245,6 +251,48 @@ def test_an_option_that_is_a_policy(tmp_path: Path) -> None:
         agent(GAME, str(tmp_path / "guided.py"))
     with pytest.raises(tabletop.CheckpointError, match="trained for"):
         agent(GAME, f"{tmp_path / 'guided.py'},policy={saved}", GAME.variant("", 3))
+
+
+@pytest.mark.parametrize("folder", ["plain", "a,b", "a,b=1", "a b,c=it's", 'a,b="1"', "ünïcode, = x"])
+def test_paths_with_commas_and_quotes(folder: str, tmp_path: Path) -> None:
+    """In quotes any path can be told apart from options; whoever writes a name for another path finds the quotes."""
+    saved = tmp_path / folder
+    saved.mkdir()
+    save_weights(saved / WEIGHTS_FILE, make_network(GAME, {"hidden": [4], "channels": [2]}))
+    (saved / CARD_FILE).write_text(json.dumps(make_card(GAME, [TWO], {"hidden": [4], "channels": [2]})))
+    (saved / "bot.py").write_text(BOT.replace("from helper import choice", ""))
+    path = named.quoted(str(saved))
+    assert (path == str(saved)) == (folder == "plain")
+    made: Any = agent(GAME, f"policy:{path},greedy=false", TWO)
+    assert isinstance(made, PolicyAgent) and not made.greedy
+    searching: Any = agent(GAME, f"search:policy={path},iterations=3", TWO)
+    assert searching.iterations == 3
+    assert agent(GAME, f"{named.quoted(str(saved / 'bot.py'))}:First,place=7").place == 7  # type: ignore[attr-defined]
+    for name in (f"policy:{path},greedy=false", f"search:policy={path},iterations=3"):
+        assert named.policy_of(name) == str(saved)
+        assert named.with_policy(name.replace(path, "other"), str(saved)) == name
+
+
+def test_what_stands_in_a_name() -> None:
+    """Everything that may be a path, for those who want to know what an agent is made of."""
+    cases = {
+        "heuristic:threat=0.5": ["0.5"],
+        "policy:'a,b=1',greedy=false": ["a,b=1", "false"],
+        "search:policy='a b,c',iterations=3": ["a b,c", "3"],
+        "program:python3 'my bot.py' --fast,memory_mb=0": ["python3", "my bot.py", "--fast", "0"],
+        "my bots/bot.py:First,place=3": ["my bots/bot.py", "3"],
+        "my.module:First": ["my.module"],
+    }
+    for name, parts in cases.items():
+        assert set(parts) <= set(named.parts_of(name)), name
+    assert named.policy_of("heuristic:threat=0.5") is None and named.policy_of("my.module:First,policy=x") is None
+
+
+def test_an_agent_that_takes_no_attributes(tmp_path: Path) -> None:
+    (tmp_path / "slots.py").write_text(
+        "class agent:\n    __slots__ = ()\n    def act(self, observation, action_mask, rng):\n        return action_mask.argmax(axis=1)\n"
+    )
+    assert not hasattr(agent(GAME, str(tmp_path / "slots.py")), "name")
 
 
 def test_agents_of_another_game() -> None:
