@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log, log10, sqrt
+from math import exp, floor, log, log10, sqrt
 
 import numpy as np
 
 from training.balance import Metric
-from training.sequential import interval
+from training.sequential import capital, interval
 from training.statistics import share_by_deal
 
 ERROR = 0.05
 SMALL_SHARE = 0.02  # differences that need not be told from none: 2 percentage points
 SMALL_EFFECT = 0.1  # and a tenth of the standard deviation
 RHO2 = 0.02  # of `running_interval`: narrowest at a few hundred deals
+LEAST = 100  # deals before a difference of numbers counts as settled: the intervals of fewer cannot be trusted
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,16 @@ def difference(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> Diffe
     p = 1.0 if mean == 0 or n < 2 else 0.0 if error == 0 else float(2 * t.sf(abs(mean) / error, n - 1))
     p = max(p, 2.0 ** (1 - seen.size))  # a few deals that differ by the same prove no more than their signs do
     told = float(seen.mean())
-    effect = 100 * told if metric.share else told / pooled if (pooled := pooled_sd(value, baseline)) > 0 else 0.0
-    return Difference(metric, told, min(mean - half, told), max(mean + half, told), effect, p, seen.size)
+    low, high = min(mean - half, told), max(mean + half, told)
+    if metric.share:
+        low, high = max(low, -1.0), min(high, 1.0)
+    return Difference(metric, told, low, high, effect_size(metric, value, baseline), p, seen.size)
+
+
+def effect_size(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> float:
+    """Of a share the difference in percentage points, else Cohen's d; 0 where nothing varies."""
+    told, pooled = float((value - baseline).mean()), pooled_sd(value, baseline)
+    return 100 * told if metric.share else told / pooled if pooled > 0 else 0.0
 
 
 def pooled_sd(a: np.ndarray, b: np.ndarray) -> float:
@@ -155,8 +164,36 @@ def running_interval(metric: Metric, value: np.ndarray, baseline: np.ndarray, er
     return float(d.mean()) - half, float(d.mean()) + half
 
 
+def running_p(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> float:
+    """The smallest error with which `running_interval` excludes 0: a p-value that may be looked at again and again, for the chance that
+    it is ever below any error is that error at most."""
+    d = value - baseline
+    n = d.size
+    if metric.share:
+        x = np.clip(0.5 + d / 2, 0.0, 1.0)
+        gained = max(float(capital(each, 0.5).max()) for each in (x, 1 - x))
+        return min(2 * exp(-gained), 1.0)
+    mean, variance = float(d.mean()), float(d.var())
+    if mean == 0 or n < 2:
+        return 1.0
+    # the solution of |mean| = half-width for the error
+    exponent = mean * mean * n * n * RHO2 / (2 * variance * (n * RHO2 + 1)) if variance > 0 else float("inf")
+    p = exp(0.5 * log(n * RHO2 + 1) - exponent) if exponent < 700 else 0.0
+    return max(min(p, 1.0), 2.0 ** (1 - n))  # as in `difference`
+
+
+def running_difference(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> Difference:
+    """`difference`, its interval and p-value being those that hold at all looks at once."""
+    told = float((value - baseline).mean())
+    low, high = running_interval(metric, value, baseline, ERROR)
+    effect, p = effect_size(metric, value, baseline), running_p(metric, value, baseline)
+    return Difference(metric, told, min(low, told), max(high, told), effect, p, value.size)
+
+
 def settled(metric: Metric, value: np.ndarray, baseline: np.ndarray, error: float) -> bool:
     """Is the difference told from none, or known to be small (SMALL_SHARE, SMALL_EFFECT)?"""
+    if not metric.share and value.size < LEAST:
+        return False
     low, high = running_interval(metric, value, baseline, error)
     small = SMALL_SHARE if metric.share else SMALL_EFFECT * pooled_sd(value, baseline)
     return low > 0 or high < 0 or (-small <= low and high <= small)
@@ -165,14 +202,15 @@ def settled(metric: Metric, value: np.ndarray, baseline: np.ndarray, error: floa
 Columns = Mapping[str, tuple[np.ndarray, np.ndarray]]  # name of a metric -> (deal, number a game)
 
 
-def differences(metrics: Sequence[Metric], variant: Columns, baseline: Columns) -> list[Difference]:
-    """All metrics that variants are compared by and that both have on common deals."""
+def differences(metrics: Sequence[Metric], variant: Columns, baseline: Columns, looked: bool = False) -> list[Difference]:
+    """All metrics that variants are compared by and that both have on common deals. looked: by intervals that hold at all looks."""
     found = []
+    taken = running_difference if looked else difference
     for metric in metrics:
         if metric.compared and metric.name in variant and metric.name in baseline:
             ours, theirs = paired(variant[metric.name], baseline[metric.name])
             if ours.size and np.ptp(np.concatenate([ours, theirs])) > 0:  # what never changes tells nothing
-                found.append(difference(metric, ours, theirs))
+                found.append(taken(metric, ours, theirs))
     return found
 
 

@@ -18,7 +18,9 @@ from training.comparison import (
     estimate,
     holm,
     paired,
+    running_difference,
     running_interval,
+    running_p,
     settled,
 )
 
@@ -100,6 +102,44 @@ def test_looking_again_and_again_keeps_the_error(metric: Metric) -> None:
     assert wrong <= 11  # 5 % and three standard errors
     apart = running_interval(metric, a, b - 0.3 if not metric.share else b * (rng.random(2000) < 0.7), 0.05)
     assert apart[0] > 0
+
+
+@pytest.mark.parametrize("metric", [NUMBER, SHARE])
+def test_the_p_value_of_many_looks_is_the_error_at_which_the_interval_excludes_zero(metric: Metric) -> None:
+    rng = np.random.default_rng(6)
+    a, b = (rng.random((2, 400)) < [[0.6], [0.5]]) * 1.0 if metric.share else rng.normal([[0.2], [0.0]], size=(2, 400))
+    p = running_p(metric, a, b)
+    assert 1e-6 < p < 0.9
+    for error, excluded in ((0.98 * p, False), (1.5 * p, True)):  # of shares to within a thousandth
+        low, high = running_interval(metric, a, b, error)
+        assert (low > 0 or high < 0) is excluded
+    assert running_p(metric, a, a) == 1.0 and running_p(metric, a[:1], b[:1]) == 1.0
+    assert running_p(NUMBER, np.full(3, 2.0), np.zeros(3)) == 0.25
+
+
+def test_stopping_when_it_looks_good_shows_no_more_than_five_per_cent() -> None:
+    """One metric, 40 looks, stopped as soon as it is settled: what is then called a difference, of pairs that do not differ. Judged
+    by Student's p-value it would be 6.4 %."""
+    rng = np.random.default_rng(7)
+    wrong = {"student": 0, "looked": 0}
+    studies = 1000
+    for _ in range(studies):
+        a, b = rng.normal(size=(2, 2000))
+        stop = next((n for n in range(50, 2001, 50) if settled(NUMBER, a[:n], b[:n], 0.05)), 2000)
+        wrong["student"] += difference(NUMBER, a[:stop], b[:stop]).p < 0.05
+        wrong["looked"] += running_difference(NUMBER, a[:stop], b[:stop]).p < 0.05
+    assert wrong["looked"] <= 0.05 * studies < wrong["student"], wrong
+
+
+def test_a_few_deals_settle_nothing_of_numbers() -> None:
+    """What has not happened in a few deals may yet happen; and those that differ by the same show little."""
+    assert not settled(NUMBER, np.zeros(20), np.zeros(20), 0.05)
+    assert not settled(NUMBER, np.ones(20), np.zeros(20), 0.05)
+
+
+def test_differences_of_shares_stay_between_minus_one_and_one() -> None:
+    d = difference(SHARE, np.ones(6), np.zeros(6))
+    assert d.mean == 1 and d.high == 1 and 0 < d.low < 1
 
 
 def test_settled_is_told_apart_or_small() -> None:
