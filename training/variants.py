@@ -75,6 +75,12 @@ class Study:
     retrain: float = 0.0  # minutes for each variant
     retrain_decisions: int = 0  # instead of minutes
 
+    def __post_init__(self) -> None:
+        if self.retrain_decisions < 0:
+            raise ValueError(f"decisions of a training must be at least 1, or 0 for none such limit, not {self.retrain_decisions}")
+        if RETRAIN in self.tables and not self.retrain_decisions and not 0 < self.retrain < float("inf"):
+            raise ValueError(f"minutes of a training must be above 0, not {self.retrain}")
+
     def agents_of(self, table: str, cell: Cell, policies: str = "") -> list[str]:
         """The names of the agents at a table. policies: the folder of those that were trained for each variant."""
         return [f"policy:{policies}/{self.key(cell)}"] if table == RETRAIN else table.split(TOGETHER)
@@ -94,6 +100,7 @@ class Study:
         return {
             "game": self.game.name,
             "cells": {str(cell): cell.variant for cell in self.cells},
+            "order": [str(cell) for cell in self.cells],  # blocks are named by it, and dictionaries are equal in any order
             "tables": list(self.tables),
             "seed": self.seed,
             "deals_per_block": list(self.sizes),
@@ -168,7 +175,7 @@ def design(
     if twice := [name for name in names if names.count(name) > 1]:
         raise RulesError(f"two variants are called {twice[0]}; give one another name: --also 'NAME: {twice[0]}'")
     if not players or len(set(players)) < len(players):
-        raise ValueError(f"players must be different numbers, not {listed(players)}")
+        raise ValueError(f"players must be one number or several different ones, not {listed(players) or 'none'}")
     cells = []
     for number in players:
         for name, options in named_cells:
@@ -195,14 +202,22 @@ def _options(game: Game, text: str) -> dict[str, str]:
 # -- the tables --------------------------------------------------------------------------------------------------------
 
 
-def sizes_of(game: Game, cells: Sequence[Cell], tables: Sequence[str], games: int) -> tuple[int, ...]:
+def sizes_of(game: Game, cells: Sequence[Cell], tables: Sequence[str], games: Sequence[int]) -> tuple[int, ...]:
     """The size of a block for each table. Every agent is made for every cell once: names that are wrong, and policies that do not cover a
     variant, are found before anything is played."""
     if not tables:
         raise ValueError("name at least one agent, or --retrain")
     if twice := [table for table in tables if tables.count(table) > 1]:
         raise ValueError(f"{twice[0]} is named twice")
-    return tuple(MOST_DEALS if table == RETRAIN else min(games, _size_of(game, cells, table)) for table in tables)
+    most = [MOST_DEALS if table == RETRAIN else _size_of(game, cells, table) for table in tables]
+    return tuple(min(number, size) for number, size in zip(games_of_tables(games, tables), most, strict=True))
+
+
+def games_of_tables(games: Sequence[int], tables: Sequence[str]) -> list[int]:
+    """The games of each table, of one number for all or one for each."""
+    if len(games) not in (1, len(tables)) or min(games) < 1:
+        raise ValueError(f"games must be one number, or one for each of {len(tables)} tables, at least 1: not {list(games)}")
+    return list(games) * len(tables) if len(games) == 1 else list(games)
 
 
 def _size_of(game: Game, cells: Sequence[Cell], table: str) -> int:
@@ -230,11 +245,13 @@ def variant_of(game: Game, cell: Cell) -> Variant:
     return game.variant(cell.variant)
 
 
-def new_study(game: str | Game, cells: Sequence[Cell], tables: Sequence[str], games: int, seed: int = 0, **more: Any) -> Study:
-    """A study whose blocks are not larger than what is asked for; agents are made once, to find wrong names."""
-    if games < 1:
-        raise ValueError(f"games must be at least 1, not {games}")
+def new_study(
+    game: str | Game, cells: Sequence[Cell], tables: Sequence[str], games: int | Sequence[int], seed: int = 0, **more: Any
+) -> Study:
+    """A study whose blocks are not larger than what is asked for; agents are made once, to find wrong names. games: one number, or one
+    for each table."""
     if seed < 0:
         raise ValueError(f"seed must be at least 0, not {seed}")
     found = tabletop.game(game)
-    return Study(found, tuple(cells), tuple(tables), sizes_of(found, cells, tables, games), seed, **more)
+    sizes = sizes_of(found, cells, tables, [games] if isinstance(games, int) else games)
+    return Study(found, tuple(cells), tuple(tables), sizes, seed, **more)

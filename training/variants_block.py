@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from dataclasses import dataclass
@@ -33,6 +34,12 @@ class Block:
     @property
     def name(self) -> str:
         return f"{self.what}-{self.cell:03d}-{self.table:02d}-{self.number:05d}"
+
+    @classmethod
+    def named(cls, name: str) -> Block | None:
+        """Inverse of `name`; None if it is no block's."""
+        parts = re.fullmatch(rf"({GAMES}|{LADDER}|{POSITIONS})-(\d+)-(\d+)-(\d+)", name)
+        return cls(int(parts[2]), int(parts[3]), int(parts[4]), parts[1]) if parts else None
 
 
 SKILL = Metric("skill", "share of the victory of twice the search against once", "skill", share=True)

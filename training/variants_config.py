@@ -72,18 +72,18 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
     """Run the study, write the report, and print what differs."""
     from training.run import progress_bar
     from training.variants_report import HTML, ordered, write_report
-    from training.variants_run import Lab, study_folder
+    from training.variants_run import Lab, continued, study_folder
 
     game = tabletop.game(name)
     cells = design(game, config.vary, config.players, config.one_at_a_time, config.also, config.rules)
     tables = (*config.agents, *([RETRAIN] if config.retrain else []))
     study = new_study(
-        game, cells, tables, max(config.games), config.seed, retrain=config.minutes_per_variant if config.retrain else 0.0,
+        game, cells, tables, config.games, config.seed, retrain=config.minutes_per_variant if config.retrain else 0.0,
         retrain_decisions=config.decisions_per_variant if config.retrain else 0,
         searches=Searches(config.ladder_games, config.ladder_iterations, config.positions, config.iterations),
     )  # fmt: skip
     folder = config.out or study_folder(study)
-    lab = Lab(study, folder, config.games, config.workers, config.until_sure, config.decide)
+    lab = Lab(continued(study, folder), folder, config.games, config.workers, config.until_sure, config.decide)
     begun = told = time.monotonic()
     with progress_bar(console, config.quiet) as bar:
         task = bar.add_task("playing", total=1.0, note="")

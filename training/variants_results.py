@@ -55,14 +55,20 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Results:
-    """columns: for (place of the cell, place of the table) what was measured, as in `training.comparison.Columns`."""
+    """columns: for (place of the cell, place of the table) what was measured, as in `training.comparison.Columns`. looked: the results
+    decided how long was played, so that differences are told by what holds whenever one stops."""
 
     study: Study
     columns: dict[tuple[int, int], Columns]
+    looked: bool = False
+
+    def of_games(self, cell: Cell, table: str) -> list[Metric]:
+        """The metrics that every game has."""
+        return balance.metrics(self.study.game, self.study.game.variant(cell.variant), len(table.split(TOGETHER)))
 
     def metrics(self, cell: Cell, table: str) -> list[Metric]:
-        agents = len(table.split(TOGETHER))
-        return [*balance.metrics(self.study.game, self.study.game.variant(cell.variant), agents), SKILL, STAKES, MATTER]
+        """Those, and what is found by search."""
+        return [*self.of_games(cell, table), SKILL, STAKES, MATTER]
 
     def sheets(self) -> list[Sheet]:
         found = []
@@ -80,7 +86,8 @@ class Results:
         for cell_at, table_at, baseline in self.pairs():
             cell, table = self.study.cells[cell_at], self.study.tables[table_at]
             ours, theirs = self.columns.get((cell_at, table_at), {}), self.columns.get((baseline, table_at), {})
-            found.append((cell, table, differences(self.metrics(cell, table), ours, theirs)))
+            told = differences(self.of_games(cell, table), ours, theirs, self.looked)
+            found.append((cell, table, told + differences([SKILL, STAKES, MATTER], ours, theirs)))
         corrected = iter(holm([d.p for _, _, told in found for d in told]))
         return [Comparison(c, t, tuple(dataclasses.replace(d, holm=next(corrected)) for d in told)) for c, t, told in found]
 
@@ -97,7 +104,7 @@ class Results:
         pairs = self.pairs()
         wanted = {
             (cell, table): [
-                m for m in self.metrics(self.study.cells[cell], self.study.tables[table]) if m.compared and (not only or m.name in only)
+                m for m in self.of_games(self.study.cells[cell], self.study.tables[table]) if m.compared and (not only or m.name in only)
             ]
             for cell, table, _ in pairs
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import multiprocessing
@@ -19,7 +20,7 @@ from tabletop.compiled import package_hash
 from training.arena import WorkerDied, digest, made_with, terminate_is_interrupt
 from training.arena_store import MANIFEST, Blocks, claim, read_manifest
 from training.files import make_folder, write_json
-from training.variants import RETRAIN, TOGETHER, Study, make_agent
+from training.variants import RETRAIN, TOGETHER, Study, games_of_tables, make_agent
 from training.variants_block import GAMES, LADDER, POSITIONS, Block, play_block, size_of
 from training.variants_results import Results, as_columns
 
@@ -39,14 +40,12 @@ class Lab:
     ) -> None:
         if workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
-        if len(games) not in (1, len(study.tables)) or min(games) < 1:
-            raise ValueError(f"games must be one number, or one for each of {len(study.tables)} tables, at least 1: not {list(games)}")
         self.study, self.folder, self.workers = study, folder, workers
-        self.games = list(games) * len(study.tables) if len(games) == 1 else list(games)
+        self.games = games_of_tables(games, study.tables)
         self.until_sure, self.decide = until_sure, tuple(decide)
-        known = {m.name for cell in study.cells for table in study.tables for m in Results(study, {}).metrics(cell, table) if m.compared}
+        known = {m.name for cell in study.cells for table in study.tables for m in Results(study, {}).of_games(cell, table) if m.compared}
         if wrong := [name for name in decide if name not in known]:
-            raise ValueError(f"variants are not compared by {wrong[0]!r}; there are {', '.join(sorted(known))}")
+            raise ValueError(f"variants are not compared by {wrong[0]!r} in every game; there are {', '.join(sorted(known))}")
         goal = {"games": self.games, "until_sure": until_sure, "decide": list(decide)}
         claim(folder, settings(study), {"goal": goal, "made_with": made_with()})
         self.store = Blocks(folder)
@@ -123,15 +122,17 @@ class Lab:
         """What has been played, or of it the first blocks of each cell and table, and what was searched."""
         found: dict[tuple[int, int], dict[str, list[str]]] = {}
         for name in sorted(self.store.done):
-            what, cell, table, number = name.split("-")
-            if blocks is None or (what == GAMES and int(number) < blocks):
-                found.setdefault((int(cell), int(table)), {}).setdefault(what, []).append(name)
+            block = Block.named(name)
+            if block is None or block.cell >= len(self.study.cells) or block.table >= len(self.study.tables):
+                continue  # a file that this study did not write
+            if blocks is None or (block.what == GAMES and block.number < blocks):
+                found.setdefault((block.cell, block.table), {}).setdefault(block.what, []).append(name)
         columns: dict[tuple[int, int], Any] = {}
         for key, by_what in found.items():
             columns[key] = {}
             for names in by_what.values():
                 columns[key] |= as_columns(self.store.read(names))
-        return Results(self.study, columns)
+        return Results(self.study, columns, looked=self.until_sure)
 
 
 def settings(study: Study) -> dict[str, Any]:
@@ -145,12 +146,24 @@ def settings(study: Study) -> dict[str, Any]:
     }
 
 
+def continued(study: Study, folder: Path) -> Study:
+    """The study in blocks of the sizes that the folder holds results of: those of a study of fewer games may be smaller."""
+    if not (folder / MANIFEST).exists():
+        return study
+    kept = read_manifest(folder)["settings"].get("deals_per_block")
+    fits = isinstance(kept, list) and len(kept) == len(study.sizes) and all(isinstance(size, int) and size > 0 for size in kept)
+    return dataclasses.replace(study, sizes=tuple(kept)) if fits else study
+
+
 def study_folder(study: Study) -> Path:
     """The folder of a study that names none: runs/variants-GAME, or the first of -2, -3, … that is free or holds this very study."""
-    wanted, number = json.loads(json.dumps(settings(study))), 1
+    wanted, number = settings(study), 1
     while True:
         path = Path("runs") / f"variants-{study.game.name}{f'-{number}' if number > 1 else ''}"
-        if not (path / MANIFEST).exists() or read_manifest(path)["settings"] == wanted:
+        if not (path / MANIFEST).exists():
+            return path
+        asked = wanted | {"deals_per_block": list(continued(study, path).sizes)}
+        if read_manifest(path)["settings"] == json.loads(json.dumps(asked)):
             return path
         number += 1
 
