@@ -41,7 +41,7 @@ def overview(sheets: list[Sheet]) -> Any:
         low, high = mean - [e.low for e in found], np.array([e.high for e in found]) - mean
         seats.errorbar(100 * mean, at, xerr=100 * np.array([low, high]), fmt="o", ms=4, color=COLOURS[seat], label=f"seat {seat}")
     seats.axvline(100 / players, color="#999", lw=0.8, zorder=0)
-    seats.set(yticks=rows, yticklabels=names, xlabel="share of the victory, per cent", title="Who wins")
+    seats.set(yticks=rows, yticklabels=names, xlabel="share of the victory with its 95 % interval, per cent", title="Who wins")
     figure.legend(*seats.get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside lower left", ncols=players)
     metrics = [m for m, _ in sheets[0].rows if m.group == "ending" and m.name not in ("shared",)]
     left = np.zeros(len(sheets))
@@ -57,7 +57,7 @@ def overview(sheets: list[Sheet]) -> Any:
 
 def forest(comparisons: list[Comparison], share: bool) -> Any:
     """Differences from the baseline with their intervals: of shares in percentage points, of all else in standard deviations. Only
-    metrics in which some cell is shown to differ; open marks are differences not shown."""
+    metrics in which some cell is shown to differ, ValueError if there is none; open marks are differences not shown."""
     largest: dict[str, float] = {}
     titles: dict[str, str] = {}
     for c in comparisons:
@@ -66,7 +66,9 @@ def forest(comparisons: list[Comparison], share: bool) -> Any:
                 titles[d.metric.name] = d.metric.title
                 largest[d.metric.name] = max(largest.get(d.metric.name, 0.0), abs(d.effect) if d.sure else 0.0)
     shown = sorted((name for name, size in largest.items() if size > 0), key=lambda name: -largest[name])[:MOST_ROWS]
-    figure, (axes,) = _figure(11, 1.4 + 0.34 * len(shown), 1)
+    if not shown:
+        raise ValueError(f"no {'share' if share else 'number'} is shown to differ: there is nothing to draw")
+    figure, (axes,) = _figure(11, 1.6 + 0.34 * len(shown), 1)
     rows = {name: len(shown) - 1 - k for k, name in enumerate(shown)}
     for k, c in enumerate(comparisons):
         shift = 0.5 * (0.5 - (k + 0.5) / len(comparisons))
@@ -81,7 +83,8 @@ def forest(comparisons: list[Comparison], share: bool) -> Any:
                 )  # fmt: skip
     axes.axvline(0, color="#999", lw=0.8, zorder=0)
     axes.set(yticks=list(rows.values()), yticklabels=[titles[name] for name in rows], ylim=(-0.6, len(shown) - 0.4))
-    axes.set_xlabel("difference, percentage points" if share else "difference, standard deviations between deals")
+    unit = "percentage points" if share else "standard deviations between deals"
+    axes.set_xlabel(f"difference with its 95 % interval, {unit}; open marks: no difference shown")
     axes.set_title(f"{'Shares' if share else 'Numbers'} that change, against {comparisons[0].cell.baseline}")
     figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=min(len(comparisons), 4))
     if not share:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,30 +124,45 @@ def ordered(comparison: Comparison) -> list[str]:
 NOTES = (
     "Numbers stand with their 95 % intervals; games of one deal count as one observation.",
     "Differences are taken deal by deal on common deals. Those marked (no difference shown) are not told from none when Holm's correction"
-    " for all {m:,} comparisons of the study is made; the intervals themselves are not corrected.",
+    " for all {m:,} comparisons of the study is made; the intervals themselves are not corrected.{looked}",
     "A game that is cut off counts as shared by all. The lead is taken as each round begins; a game without a winner counts as led by"
     " the winner in none of it.",
 )
+
+
+LOOKED = (
+    " This study was played until it was sure: intervals and p-values of differences are wider than those of a fixed number of games, and"
+    " hold whenever one looks and stops."
+)
+
+
+def notes(results: Results, comparisons: list[Comparison]) -> list[str]:
+    m = sum(len(c.differences) for c in comparisons)
+    return [note.format(m=m, looked=LOOKED if results.looked else "") for note in NOTES]
 
 
 def markdown(results: Results, sheets: list[Sheet], comparisons: list[Comparison], command: str = "") -> str:
     lines = [f"# Variants of {results.study.game.title or results.study.game.name}", ""]
     if command:
         lines += ["```text", command, "```", ""]
-    m = sum(len(c.differences) for c in comparisons)
-    lines += [*(note.format(m=m) for note in NOTES), ""]
+    lines += [*notes(results, comparisons), ""]
     for heading, group in grouped(sheets):
         lines += [f"## {heading}", ""]
         header, body = sheet_table(group)
-        lines += ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+        lines += [markdown_row(header), "| --- |" + " ---: |" * (len(header) - 1)]
         for title, rows in body:
             lines.append(f"| **{title}** |" + " |" * (len(header) - 1))
-            lines += ["| " + " | ".join(row) + " |" for row in rows]
+            lines += [markdown_row(row) for row in rows]
         lines.append("")
         for c in comparisons:
             if f"{c.table}, {c.cell.players} players" == heading and c.differences:
                 lines += [f"### {c.cell.name} against {c.cell.baseline}", "", *(f"- {line}" for line in ordered(c)), ""]
     return "\n".join(lines)
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    """A line of a table; a name may have a bar in it."""
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
 def html(results: Results, sheets: list[Sheet], comparisons: list[Comparison], drawn: Mapping[str, list[str]], command: str = "") -> str:
@@ -160,12 +175,10 @@ def html(results: Results, sheets: list[Sheet], comparisons: list[Comparison], d
         against = [c for c in comparisons if f"{c.table}, {c.cell.players} players" == heading and c.differences]
         lines = [(f"{c.cell.name} against {c.cell.baseline}", ordered(c)) for c in against]
         groups.append({"heading": heading, "header": header, "body": body, "lines": lines, "pictures": drawn.get(heading, [])})
-    m = sum(len(c.differences) for c in comparisons)
     cells = [(str(cell), cell.variant) for cell in results.study.cells]
     page = Environment(autoescape=True).from_string(PAGE)
     title = f"Variants of {results.study.game.title or results.study.game.name}"
-    notes = [note.format(m=m) for note in NOTES]
-    return page.render(title=title, command=command, notes=notes, groups=groups, cells=cells, seed=results.study.seed)
+    return page.render(title=title, command=command, notes=notes(results, comparisons), groups=groups, cells=cells, seed=results.study.seed)
 
 
 PAGE = """<!doctype html>

@@ -14,9 +14,11 @@ import tabletop
 from tabletop.errors import RulesError
 from training import cli
 from training.arena_store import StoreError
+from training.comparison import paired, running_interval
 from training.play import play
 from training.variants import RETRAIN, Searches, Study, design, new_study
 from training.variants_block import Block, play_block
+from training.variants_pictures import forest
 from training.variants_report import write_report
 from training.variants_run import Lab, Workers, study_folder
 
@@ -62,7 +64,8 @@ def test_further_variants_and_other_names_for_them() -> None:
         (["start_tokens=2,3"], {"rules": "start_tokens=4"}, "varied and set by rules"),
         (["start_tokens=2,6"], {"players": (4,)}, "more than token_supply"),
         (["start_tokens=2,6"], {"players": (5,)}, "2 to 4 players"),
-        (["start_tokens=2,6"], {"players": (2, 2)}, "different numbers"),
+        (["start_tokens=2,6"], {"players": (2, 2)}, "different ones, not 2, 2"),
+        (["start_tokens=2,6"], {"players": ()}, "one number or several different ones, not none"),
         (["start_tokens=2,6"], {"also": ["start_tokens=6"]}, "two variants are called start_tokens=6"),
     ],
 )
@@ -158,6 +161,62 @@ def test_another_study_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
     Lab(study(), tmp_path, [48])  # more games of the same study do
 
 
+def test_more_games_add_to_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A study of few games has small blocks; one of more goes on in blocks of that size."""
+    monkeypatch.chdir(tmp_path)
+    command = ["variants", "beyond", "--vary", "start_tokens=2,3", "--agents", "heuristic", "--quiet", "--workers", "1"]
+    for games, blocks in ((6, 2), (15, 6), (4, 6)):
+        assert cli.main([*command, "--games", str(games), "--ladder-games", "0", "--positions", "0"]) == 0, capsys.readouterr().err
+        assert len(list(tmp_path.glob("runs/variants-beyond/results/*.parquet"))) == blocks
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["variants-beyond"]
+    few = duckdb.sql(f"SELECT deal, captures FROM '{tmp_path}/runs/variants-beyond/results/games-000-*.parquet' ORDER BY deal").fetchnumpy()
+    one = play_block(new_study(BEYOND, design(BEYOND, ["start_tokens=2,3"]), ["heuristic"], 18, 30_000), Block(0, 0, 0))
+    assert (few["deal"] == np.arange(18)).all() and (few["captures"] == one["captures"]).all()
+
+
+def test_blocks_are_not_larger_than_what_each_table_is_asked_for(tmp_path: Path) -> None:
+    cells = design(BEYOND, ["start_tokens=2,4"])
+    assert new_study(BEYOND, cells, ["random", "heuristic", RETRAIN], [5, 3000, 20], retrain=1.0).sizes == (5, 1000, 20)
+    with pytest.raises(ValueError, match="one for each of 2 tables"):
+        new_study(BEYOND, cells, ["random", "heuristic"], [1, 2, 3])
+
+
+def test_the_same_cells_in_another_order_are_another_study(tmp_path: Path) -> None:
+    """Blocks are named by the order of the cells: taken for another, a cell would have the games of the other one."""
+    for number, values in enumerate(("4,0", "0,4")):
+        made = new_study(BEYOND, design(BEYOND, [f"capture_slots={values}"]), ["random"], 4)
+        if number == 0:
+            Lab(made, tmp_path, [4]).run()
+        else:
+            with pytest.raises(StoreError, match=r"order .*capture_slots=4.*, not .*capture_slots=0"):
+                Lab(made, tmp_path, [4])
+
+
+def test_files_of_others_among_the_results_are_left_alone(tmp_path: Path) -> None:
+    lab = Lab(study(), tmp_path, [12])
+    lab.run()
+    results = tmp_path / "results"
+    before = lab.results().sheets()
+    for name in ("copy", "games-000-00-00000-copy", "games-099-00-00000", "games-000-07-00000"):
+        (results / f"{name}.parquet").write_bytes((results / "games-001-00-00000.parquet").read_bytes())
+    again = Lab(study(), tmp_path, [12]).run()
+    assert again.sheets() == before and (results / "copy.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("length", "said"),
+    [
+        ({"retrain": 0.0}, "minutes of a training must be above 0"),
+        ({"retrain": float("nan")}, "minutes of a training must be above 0"),
+        ({"retrain": 1.0, "retrain_decisions": -5}, "decisions of a training must be at least 1"),
+    ],
+)
+def test_trainings_have_a_length(length: dict[str, float], said: str) -> None:
+    """Found before a folder is claimed."""
+    with pytest.raises(ValueError, match=said):
+        new_study(BEYOND, design(BEYOND, ["start_tokens=2,4"]), [RETRAIN], 4, **length)
+
+
 def test_studies_that_name_no_folder_get_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert study_folder(study()) == Path("runs/variants-beyond")
@@ -177,8 +236,14 @@ def test_until_sure_stops_early_where_it_is_sure(tmp_path: Path) -> None:
     before = set(again.store.done)
     again.run()
     assert again.store.done == before
-    with pytest.raises(ValueError, match=r"variants are not compared by 'luck'; there are .*captures"):
-        Lab(s, tmp_path, [300], until_sure=True, decide=["luck"])
+    for wrong in ("luck", "skill"):  # what is searched is searched after all games, and cannot decide how many there are
+        with pytest.raises(ValueError, match=rf"variants are not compared by '{wrong}' in every game; there are .*captures"):
+            Lab(s, tmp_path, [300], until_sure=True, decide=[wrong])
+    captures = next(d for c in results.comparisons() if c.cell.name == "none" for d in c.differences if d.metric.name == "captures")
+    ours, theirs = paired(results.columns[1, 0]["captures"], results.columns[0, 0]["captures"])
+    assert captures.sure and (captures.low, captures.high) == running_interval(captures.metric, ours, theirs, 0.05)
+    write_report(results, tmp_path)
+    assert "hold whenever one looks and stops" in (tmp_path / "report.md").read_text()
 
 
 # -- what is reported --------------------------------------------------------------------------------------------------
@@ -221,6 +286,19 @@ def test_retrained_policies_play_the_variant_they_were_trained_for(tmp_path: Pat
 
 
 # -- one more variant --------------------------------------------------------------------------------------------------
+
+
+def test_a_name_with_a_bar_does_not_break_the_table(tmp_path: Path) -> None:
+    s = new_study(BEYOND, design(BEYOND, [], also=["a|b: start_tokens=4"]), ["random"], 4)
+    write_report(Lab(s, tmp_path, [4]).run(), tmp_path)
+    rows = [line for line in (tmp_path / "report.md").read_text().splitlines() if line.startswith("| ")]
+    assert r"a\|b (4 games)" in rows[0] and len({len(re.split(r"(?<!\\)\|", row)) for row in rows}) == 1
+
+
+def test_a_picture_of_nothing_is_not_drawn(tmp_path: Path) -> None:
+    comparisons = Lab(new_study(BEYOND, design(BEYOND, [], also=["twin: "]), ["random"], 4), tmp_path, [4]).run().comparisons()
+    with pytest.raises(ValueError, match="no share is shown to differ"):
+        forest(comparisons, share=True)
 
 
 @pytest.mark.parametrize("game", tabletop.games())
