@@ -10,6 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  (Windows: nothing keeps two writers apart)
+    fcntl = None  # type: ignore[assignment]
+
 
 class RunFolderError(OSError):
     """A folder that results should go to cannot be used."""
@@ -28,6 +33,25 @@ def make_folder(path: Path) -> Path:
     except OSError as error:
         raise RunFolderError(f"cannot write to {path}: {error.strerror or error}") from None
     return path
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for it from writing in a folder, which stays as it is; RunFolderError if another one does so now."""
+    if fcntl is None:  # pragma: no cover
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunFolderError(f"another process is training in {folder}; name another folder by --out") from None
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager

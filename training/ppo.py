@@ -19,12 +19,13 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from agents.named import heuristic
 from agents.policy import PolicyAgent, make_card, make_network, network_spec
+from tabletop.errors import TabletopError
 from tabletop.registry import Game
 from tabletop.sb3 import LearnerVecEnv
 from training import checkpoint
 from training.config import TrainConfig, run_folder
 from training.evaluate import Result, evaluate
-from training.files import make_folder, remove_parts, write_json
+from training.files import locked, make_folder, remove_parts, write_json
 from training.imitate import foresee, imitate
 from training.lookahead import LookaheadVecEnv
 from training.self_play import Opponents
@@ -67,10 +68,24 @@ class KitPolicy(MaskableActorCriticPolicy):
 
     def _answer(self, obs: torch.Tensor, action_masks: Any) -> tuple[Any, torch.Tensor]:
         logits, values = self.kit_network[0](obs)
+        refuse_diverged(logits)
         distribution = self.action_dist.proba_distribution(action_logits=logits)
         if action_masks is not None:
             distribution.apply_masking(action_masks)
         return distribution, values.unsqueeze(-1)
+
+
+MOST_LOGIT = 1e7  # beyond it the masks of sb3-contrib, which are numbers too, no longer hold
+
+
+class Diverged(TabletopError, RuntimeError):
+    """Updates have made the network useless."""
+
+
+def refuse_diverged(logits: torch.Tensor) -> None:
+    """Diverged if the network's answers are no numbers, or far too large ones."""
+    if not bool((logits.detach().abs() < MOST_LOGIT).all()):
+        raise Diverged("training has diverged: the network's answers are no numbers any more; begin anew with a lower --learning-rate")
 
 
 class TrunkExtractor(BaseFeaturesExtractor):
@@ -124,7 +139,6 @@ class Trainer:
         self.phase = "imitate" if self._imitation_share() > 0 else "play"
         self.stop_asked = False
         self.last_checkpoint = time.perf_counter()
-        (self.folder / "past").mkdir(exist_ok=True)
         self.opponents = opponents or Opponents(
             game, self.network_spec, self.folder / "past", c.opponent_heuristic or 0.0, c.opponent_random, c.past_selves, c.seed,
             self.variants,
@@ -132,19 +146,30 @@ class Trainer:
         self.env: LearnerVecEnv | None = None
         self.model: MaskablePPO | None = None
         self.state: checkpoint.State | None = None
+        with locked(self.folder):
+            self._open_folder()
+
+    def _open_folder(self) -> None:
+        """Go on with the run in the folder, or begin one there."""
+        (self.folder / "past").mkdir(exist_ok=True)
         for folder in (self.folder, self.folder / "past", self.folder / "checkpoints"):
             remove_parts(folder)
-        if c.resume:
+        if self.config.resume:
             self.state = checkpoint.load(self.folder)
             checkpoint.restore(self, self.state)
         elif (self.folder / "latest.json").exists():
             raise FileExistsError(f"{self.folder} holds a run already: go on with it by --resume, or name another folder by --out")
-        write_json(self.folder / "run.json", {"game": game.name, "variants": [str(v) for v in self.variants], "settings": c.json()})
+        told = {"game": self.game.name, "variants": [str(v) for v in self.variants], "settings": self.config.json()}
+        write_json(self.folder / "run.json", told)
 
     # -- the course of a run -------------------------------------------------------------------------------------------
 
     def run(self) -> list[Result]:
         """Train to the end of the budget (or until Ctrl-C, which ends it early but in good order) and evaluate."""
+        with locked(self.folder):
+            return self._run()
+
+    def _run(self) -> list[Result]:
         before = {s: signal.signal(s, self._ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)} if _in_main_thread() else {}
         try:
             if not self.metrics and not self.finished():
@@ -316,6 +341,8 @@ class Course(BaseCallback):
         if self.resumed:  # what follows was done before the checkpoint was written
             self.resumed = False
             return
+        with torch.inference_mode():  # before anything is made of the network
+            refuse_diverged(t.network(torch.from_numpy(np.ascontiguousarray(t.model._last_obs)))[0])
         t.decisions = t.imitated + self.num_timesteps
         t.updates = updates = t.model._n_updates // t.config.epochs
         if updates and updates % t.config.snapshot_every == 0:
