@@ -210,10 +210,19 @@ def make_card(game: Game, variants: Sequence[Variant], network: dict[str, Any], 
 
 
 def save_weights(path: Path, network: Any) -> None:
-    """Write a network's weights as safetensors."""
+    """Write a network's weights as safetensors; OSError says why that is not possible."""
+    save_tensors(path, {name: value.contiguous() for name, value in network.state_dict().items()})
+
+
+def save_tensors(path: Path, tensors: dict[str, Any]) -> None:
+    """Write torch tensors as safetensors; OSError says why that is not possible."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    save_file({name: value.contiguous() for name, value in network.state_dict().items()}, path)
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:  # its own name for a full disk too
+        raise OSError(f"cannot write {path}: {' '.join(str(error).split())}") from None
 
 
 def load_weights(path: Path, network: Any) -> None:

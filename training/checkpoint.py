@@ -6,7 +6,9 @@ A checkpoint is a folder that appears by a rename: the policy's two files (see a
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy, interface, load_weights, read_card, save_weights
+from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy, interface, load_weights, read_card, save_tensors, save_weights
 from tabletop.errors import CheckpointError, TabletopError, listed
 from training.files import write_folder, write_json
 
@@ -67,8 +69,8 @@ def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
     def fill(target: Path) -> None:
         save_weights(target / WEIGHTS_FILE, trainer.network)
         (target / CARD_FILE).write_text(json.dumps(card, indent=1) + "\n")
-        save_file(tensors, target / TRAINER_FILE)
-        (target / TRAINER_CARD).write_text(json.dumps(told) + "\n")
+        save_tensors(target / TRAINER_FILE, tensors)
+        (target / TRAINER_CARD).write_text(json.dumps(told | {"digest": digest(target / TRAINER_FILE)}) + "\n")
 
     write_folder(path, fill)
     write_json(run / "latest.json", {"checkpoint": f"checkpoints/{path.name}"})
@@ -76,6 +78,11 @@ def save(run: Path, trainer: Trainer, card: dict[str, Any]) -> Path:
         if old not in (path, before):
             shutil.rmtree(old, ignore_errors=True)
     return path
+
+
+def digest(path: Path) -> str:
+    """Of a file: positions that are not as they were written must not come into compiled loops."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _latest(run: Path) -> Path | None:
@@ -118,11 +125,46 @@ def load(run: Path) -> State:
     try:
         told = json.loads((folder / TRAINER_CARD).read_text())
         tensors = load_file(folder / TRAINER_FILE)
+        found = digest(folder / TRAINER_FILE)
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(f"{folder} cannot be gone on with (truncated or damaged): {str(error).splitlines()[0]}") from None
     if not isinstance(told, dict) or any(key not in told for key in TOLD):
         raise CheckpointError(f"{folder / TRAINER_CARD} is damaged: it must have {listed(TOLD)}")
+    if wrong := [name for name, good in _checks(told).items() if not good]:
+        raise CheckpointError(f"{folder / TRAINER_CARD} is damaged: {listed(wrong)}")
+    if told.get("digest", found) != found:
+        raise CheckpointError(f"{folder / TRAINER_FILE} is damaged: it is not what {TRAINER_CARD} was written with")
     return State(folder, card, told, tensors)
+
+
+def _checks(told: dict[str, Any]) -> dict[str, bool]:
+    """Whether the values of a trainer card are of their kinds, by name. What `play` holds is checked when it is taken."""
+    play, metrics = told["play"], told["metrics"]
+    good = {name: _is_count(told[name]) for name in ("decisions", "imitated", "games")}
+    good |= {name: _is_number(told.get(name, 0.0)) for name in ("elapsed", "warm")}
+    good["phase"] = told["phase"] in ("imitate", "play")
+    good["play"] = play is None or (isinstance(play, dict) and _is_count(play.get("n_updates")))
+    good["metrics"] = isinstance(metrics, list) and all(map(_is_evaluation, metrics))
+    return good
+
+
+def _is_evaluation(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("label"), str) or not isinstance(entry.get("results"), list):
+        return False
+    numbers = [entry.get("decisions"), entry.get("minutes"), entry.get("took", 0.0)]
+    for row in entry["results"]:
+        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("variant", "opponent")):
+            return False
+        numbers += [row.get(name) for name in ("share", "low", "high")]
+    return all(map(_is_number, numbers))
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < math.inf
 
 
 def restore(trainer: Trainer, state: State) -> None:
@@ -142,7 +184,7 @@ def restore(trainer: Trainer, state: State) -> None:
     trainer.before, trainer.phase, trainer.metrics = told["elapsed"], told["phase"], told["metrics"]
     trainer.warm = told.get("warm", 0.0)
     if told["play"] is not None:
-        trainer.updates = told["play"].get("n_updates", 0) // trainer.config.epochs
+        trainer.updates = told["play"]["n_updates"] // trainer.config.epochs
 
 
 def restore_play(trainer: Trainer, state: State) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from agents.policy import has_lookahead
 from tabletop.registry import Game
@@ -84,6 +84,7 @@ class TrainConfig:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {self.preset!r}")
         if self.minutes is not None and self.decisions is not None:
             raise ValueError("give minutes or decisions, not both")
+        self._check_kinds()
         self._check_numbers()
         chosen = {**COMMON, **PRESETS[self.preset]}
         if game and self.lookahead and has_lookahead(game):
@@ -98,10 +99,16 @@ class TrainConfig:
             raise ValueError(f"tables x steps is {size}: batches of {settings.batch} leave one of a single decision; change one of them")
         return settings
 
+    def _check_kinds(self) -> None:
+        for name, kind in get_type_hints(TrainConfig).items():
+            if not _is_of(kind, value := getattr(self, name)):
+                told = f"a tuple of {get_args(kind)[0].__name__}" if get_origin(kind) is tuple else getattr(kind, "__name__", str(kind))
+                raise ValueError(f"{name} must be {told.replace('pathlib.', '')}, not {value!r}")
+
     def _check_numbers(self) -> None:
         for name, (low, high) in LIMITS.items():
             given = getattr(self, name)
-            for value in given if isinstance(given, tuple) else (given,):
+            for value in given if isinstance(given, tuple | list) else (given,):
                 if value is not None and not low <= value <= high:
                     limits = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:.0f}"
                     raise ValueError(f"{name} must be {limits}, not {value}")
@@ -116,6 +123,17 @@ class TrainConfig:
 
     def json(self) -> dict[str, Any]:
         return {k: str(v) if isinstance(v, Path) else v for k, v in dataclasses.asdict(self).items()}
+
+
+def _is_of(kind: Any, value: Any) -> bool:
+    """Is a value of the kind that a field is annotated with? A whole number is a number too, a truth is neither."""
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple | list) and all(_is_of(get_args(kind)[0], part) for part in value)
+    if get_args(kind):
+        return any(_is_of(one, value) for one in get_args(kind))
+    if kind in (int, float):
+        return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    return isinstance(value, kind)
 
 
 #: Smallest and largest value (of each, where there are several).

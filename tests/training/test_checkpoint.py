@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,11 +52,37 @@ def refused(capsys: pytest.CaptureFixture[str], *given: str) -> str:
     return told
 
 
+def save_trainer(run: Path, tensors: dict[str, Any]) -> None:
+    """Write other tensors of the trainer, as a checkpoint that was written with them."""
+    path = newest(run) / checkpoint.TRAINER_FILE
+    save_file(tensors, path)
+    rewrite(newest(run) / checkpoint.TRAINER_CARD, digest=checkpoint.digest(path))
+
+
 def without_tensor(name: str) -> Callable[[Path], None]:
     def damage(run: Path) -> None:
         tensors = load_file(newest(run) / checkpoint.TRAINER_FILE)
         del tensors[name]
-        save_file(tensors, newest(run) / checkpoint.TRAINER_FILE)
+        save_trainer(run, tensors)
+
+    return damage
+
+
+def flipped_byte(run: Path) -> None:
+    path = newest(run) / checkpoint.TRAINER_FILE
+    data = bytearray(path.read_bytes())
+    data[-7] ^= 0x40
+    path.write_bytes(bytes(data))
+
+
+def other_metrics(*entry: Any) -> Callable[[Path], None]:
+    return lambda run: rewrite(newest(run) / checkpoint.TRAINER_CARD, metrics=list(entry))
+
+
+def other_setting(**changes: Any) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        told = json.loads((run / "run.json").read_text())
+        rewrite(run / "run.json", settings=told["settings"] | changes)
 
     return damage
 
@@ -68,7 +97,7 @@ def cut(file: str, part: float) -> Callable[[Path], None]:
 
 def smaller_env(run: Path) -> None:
     tensors = load_file(newest(run) / checkpoint.TRAINER_FILE)
-    save_file(tensors | {"env.records": tensors["env.records"][:-8].clone()}, newest(run) / checkpoint.TRAINER_FILE)
+    save_trainer(run, tensors | {"env.records": tensors["env.records"][:-8].clone()})
 
 
 def other_play(**changes: Any) -> Callable[[Path], None]:
@@ -112,6 +141,19 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "trainer tensors lack the optimizer's": without_tensor("optimizer.0.exp_avg"),
     "trainer tensors lack a generator": without_tensor("torch.rng"),
     "trainer tensors are smaller": smaller_env,
+    "trainer tensors with a flipped byte": flipped_byte,
+    "a setting of the wrong kind": other_setting(epochs=[]),
+    "a setting that is no whole number": other_setting(seed=1.5),
+    "counters of no kind": lambda run: rewrite(newest(run) / checkpoint.TRAINER_CARD, decisions=[]),
+    "a time of no kind": lambda run: rewrite(newest(run) / checkpoint.TRAINER_CARD, elapsed="long"),
+    "play is a number": lambda run: rewrite(newest(run) / checkpoint.TRAINER_CARD, play=3.7),
+    "updates of no kind": other_play(n_updates=None),
+    "metrics are numbers": other_metrics(0),
+    "metrics without results": other_metrics({"label": "untrained", "decisions": 0, "minutes": 0.0, "results": 7}),
+    "results are numbers": other_metrics({"label": "untrained", "decisions": 0, "minutes": 0.0, "results": [None]}),
+    "shares of no kind": other_metrics(
+        {"label": "x", "decisions": 0, "minutes": 0.0, "results": [{"variant": "a", "opponent": "b", "share": 0.5, "low": {}, "high": 1}]}
+    ),
     "a past self is gone": other_play(opponents={"past": ["past-1"], "active": [], "rng": {}}),
     "generators of no kind": other_play(numpy=["MT19937"]),
     "returns of no kind": other_play(returns="none"),
@@ -146,6 +188,38 @@ def test_a_folder_that_cannot_be_written_to(out: str, tmp_path: Path, capsys: py
     told = refused(capsys, "train", "beyond", "--out", out.replace("FILE", str(tmp_path / "file")), "--decisions", "2000")
     assert "cannot write to" in told
     assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_full_disk(resumed: bool, run: Path, tmp_path: Path) -> None:
+    """One line, nothing half-written, and the checkpoints of before."""
+    resource = pytest.importorskip("resource")
+    out, given = (run, ["--resume", "--decisions", "2000", "--quiet"]) if resumed else (tmp_path / "new", arguments(decisions=1300))
+    kept = json.loads((run / "latest.json").read_text())
+    command = [sys.executable, "-m", "training.cli", "train", "beyond", "--out", str(out), *given]
+    limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (30_000, 30_000))  # as a full disk: files end there
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, check=False, timeout=300)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("beyond-away: cannot write ") and done.stderr.count("\n") == 1, done.stderr
+    assert not list(out.rglob("*.part"))
+    if resumed:
+        assert json.loads((run / "latest.json").read_text()) == kept and plays(run)
+        assert cli.main(["train", "beyond", "--resume", "--out", str(run), "--decisions", "1500", "--quiet"]) == 0
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also before there is a checkpoint."""
+    out = tmp_path / "run"
+    other = trainer(out, decisions=1300)
+    with files.locked(out):  # as the other does while it runs
+        before = contents(out)
+        for given in (["--decisions", "2000"], ["--resume"]):
+            assert "another process is training in" in refused(capsys, "train", "beyond", "--out", str(out), *given)
+        with pytest.raises(files.RunFolderError, match="another process"):
+            other.run()
+        assert contents(out) == before
+    other.run()
+    assert plays(out)
 
 
 def test_a_folder_without_a_checkpoint_is_begun_anew(tmp_path: Path) -> None:
