@@ -115,6 +115,17 @@ def test_a_table_that_is_gone(done: tuple[Path, list[Any]], cards: str, tmp_path
         hidden.rename(path)
 
 
+def test_the_same_table_elsewhere(done: tuple[Path, list[Any]], cards: str, tmp_path: Path) -> None:
+    """It is the same variant; a table that differs is another one."""
+    path = tmp_path / "elsewhere.toml"
+    shutil.copy(TABLES / "many_one_way.toml", path)
+    moved = AWAY.variant(f"cards={path},max_rounds=8")
+    assert table_of(PolicyAgent.load(done[0], moved).network.lookahead) == moved.rules.cards  # type: ignore[attr-defined]
+    path.write_text(path.read_text() + "# changed\n")
+    with pytest.raises(CheckpointError, match=r"was trained for .* not for"):
+        PolicyAgent.load(done[0], AWAY.variant(f"cards={path},max_rounds=8"))
+
+
 def test_two_other_tables_in_one_run_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = tuple(f"cards={path}" for path in sorted(TABLES.glob("*.toml")))
     assert cli.main(["train", "away", "--out", str(tmp_path / "run"), *arguments(**SHORT, rules=rules)]) == 2
