@@ -115,6 +115,8 @@ class Trainer:
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
         self.variants = [game.variant(rules, players) for rules in c.rules for players in c.players]
+        if twice := [str(v) for at, v in enumerate(self.variants) if v in self.variants[:at]]:
+            raise ValueError(f"players and rules name {twice[0]} twice")
         self.heuristic = heuristic(game, self.variants)
         if c.shaping:
             potential(game, np.zeros((1, game.layout.size), game.layout.dtype))  # refused before anything is begun

@@ -236,6 +236,8 @@ WRONG = {
     "train beyond --decisions 0": "decisions must be at least 1",
     "train beyond --players 7": "2 to 4 players",
     "train beyond --players": "name at least one",
+    "train beyond --players 2 3 2": "name beyond(players=2) twice",
+    "train beyond --rules protection=true summoning=false,protection=true": "name beyond(players=2,protection=true) twice",
     "train beyond --rules": "name at least one",
     "train beyond --rules points_unicorn=99": "points_unicorn is 0 to 30",
     "train beyond --seed -1": "seed must be 0 to",
