@@ -44,6 +44,15 @@ class BotFault(TabletopError):
         return BotFault, (self.reason, self.kind, self.stderr)
 
 
+def said(error: BaseException) -> str:
+    """What a bot in Python raised, in a line that can be shown and stored whatever stands in it."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "an error that cannot be shown"
+    return f"{type(error).__name__}: {' '.join(_shown(text, 300).split())}".removesuffix(": ")
+
+
 class BotProcess:
     """A program that is running, in a session of its own (Ctrl-C does not reach it). It goes when this object or process goes.
 

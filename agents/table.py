@@ -3,14 +3,17 @@ its players can be played in batches."""
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import tabletop
-from agents.process import BotFault
+from agents.process import BotFault, said
 from agents.program import TableBot, is_table_bot
 from tabletop.agent import Player
 from tabletop.opponents import answer
@@ -47,7 +50,8 @@ def play_table(
     """Play the game (seed, deal), the same cards as in `training.play.play`, with players[k] in seat k.
 
     A `TableBot` is told of its game's start and end. What any player raises, or an answer that is no legal action, is a fault of that
-    player's: it loses. rng: the players' randomness; default: of seed and deal. Ctrl-C is nobody's fault and is raised.
+    player's: it loses; a game that is over stands, whatever a bot does when it is told so. rng: the players' randomness; default: of
+    seed and deal. Ctrl-C is nobody's fault and is raised.
     """
     bots = [player for player in players if is_table_bot(player)]
     if len(players) != variant.players or len({id(bot) for bot in bots}) != len(bots):
@@ -63,28 +67,43 @@ def play_table(
         while (seat := int(tables.seat[0])) >= 0:
             player, begun = players[seat], time.perf_counter()
             if is_table_bot(player):
-                action = np.array([player.decide(tables.observation[0].copy(), tables.action_mask[0].copy())], np.int64)
+                action = np.array([_id(player.decide(tables.observation[0].copy(), tables.action_mask[0].copy()))], np.int64)
             else:
                 action = answer(player, tables, row, rng)  # type: ignore[arg-type]
             seconds[seat] += time.perf_counter() - begun
             decisions[seat] += 1
             tables.step(action)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _forfeited(players, seat, _fault_of(error), decisions, seconds)
     rewards = tables.rewards[0, : variant.players].copy()
     won = np.zeros(variant.players) if tables.truncated[0] else tables.records["won"][0, : variant.players].astype(np.float64)
     share = won / won.sum() if won.sum() else np.full(variant.players, 1.0 / variant.players)
     for bot in bots:
-        bot.end(rewards)
+        _tell_end(bot, rewards)
     return Played(rewards, share, decisions, seconds, bool(tables.truncated[0]))
 
 
-def _fault_of(error: Exception) -> BotFault:
+def _id(answer: Any) -> int:
+    """An action's id, if it is a whole number that can be one."""
+    try:
+        action = operator.index(answer)
+    except TypeError:
+        raise BotFault(f"answered {type(answer).__name__}, not the id of an action", "nonsense") from None
+    if not 0 <= action < 1 << 31:
+        raise BotFault(f"answered {action:.3g}, which is no action's id", "nonsense")
+    return action
+
+
+def _tell_end(bot: TableBot, rewards: np.ndarray, fault: tuple[int, str] | None = None) -> None:
+    with suppress(Exception, SystemExit):
+        bot.end(rewards, fault) if fault else bot.end(rewards)
+
+
+def _fault_of(error: BaseException) -> BotFault:
     if isinstance(error, BotFault):
         return error
     kind = "illegal" if isinstance(error, tabletop.IllegalAction) else "nonsense" if isinstance(error, tabletop.UnknownAction) else "crash"
-    said = " ".join(str(error).split())[:300]
-    return BotFault(said if isinstance(error, tabletop.ActionError) else f"{type(error).__name__}: {said}", kind)
+    return BotFault(said(error).partition(": ")[2] if isinstance(error, tabletop.ActionError) else said(error), kind)
 
 
 def _forfeited(players: Sequence[Player | TableBot], seat: int, fault: BotFault, decisions: np.ndarray, seconds: np.ndarray) -> Played:
@@ -93,5 +112,5 @@ def _forfeited(players: Sequence[Player | TableBot], seat: int, fault: BotFault,
     rewards = np.where(np.arange(len(players)) == seat, -1.0, share).astype(np.float32)
     for place, player in enumerate(players):
         if place != seat and is_table_bot(player):
-            player.end(rewards, (seat, fault.kind))
+            _tell_end(player, rewards, (seat, fault.kind))
     return Played(rewards, share, decisions, seconds, False, fault, seat)

@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 import tabletop
 from agents import named
-from agents.process import BotFault
+from agents.process import BotFault, said
 from agents.program import is_table_bot
 from agents.table import play_table
 from tabletop.opponents import is_searcher
@@ -88,8 +89,7 @@ class Guarded:
         except BotFault:
             raise
         except (Exception, SystemExit) as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            raise BotFault(said, "crash") from error
+            raise BotFault(said(error), "crash") from error
         self.seconds += time.perf_counter() - begun
         self.asked += len(mask)
         if acted.shape != (len(mask),) or acted.dtype.kind not in "iu":
@@ -146,7 +146,8 @@ class BlockPlayer:
         """End the programs."""
         for agent in self._agents.values():
             if is_table_bot(agent):
-                agent.close()
+                with suppress(Exception, SystemExit):  # it has played
+                    agent.close()
         self._agents.clear()
 
     def play(self, block: Block) -> dict[str, Any]:

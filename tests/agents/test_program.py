@@ -194,6 +194,71 @@ def test_players_of_our_own_that_fail_lose_too() -> None:
         assert reason in played.fault.reason
 
 
+class Told:
+    """A player of one table in Python: legal actions, until `fails` is reached, where it raises `error`."""
+
+    name = "told"
+
+    def __init__(self, fails: str = "", error: BaseException | None = None, answer: Any = None) -> None:
+        self.fails, self.error, self.answer, self.ends = fails, error, answer, 0
+
+    def reach(self, where: str) -> None:
+        if self.error is not None and where == self.fails:
+            raise self.error
+
+    def start(self, variant: Any, seat: int) -> None:
+        self.reach("start")
+
+    def decide(self, observation: np.ndarray, action_mask: np.ndarray) -> int:
+        self.reach("decide")
+        return int(action_mask.argmax()) if self.answer is None else self.answer
+
+    def end(self, rewards: np.ndarray, fault: tuple[int, str] | None = None) -> None:
+        self.ends += 1
+        self.reach("end")
+
+    def close(self) -> None:
+        self.reach("close")
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("where", ["start", "decide"])
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (SystemExit(3), "SystemExit: 3"),
+        (ValueError("bad \ud800\0\n text"), "ValueError: bad text"),
+        (Mute(), "Mute: an error that cannot be shown"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_whatever_a_table_bot_raises_is_its_own_loss(where: str, error: BaseException, reason: str) -> None:
+    other = Told()
+    played = play_table(GAME, TWO, [Told(where, error), other])
+    assert played.fault is not None and played.fault_seat == 0 and (played.fault.kind, played.fault.reason) == ("crash", reason)
+    assert played.fault.reason.encode() and other.ends == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("at the end"), SystemExit(1)])
+def test_a_game_that_is_over_stands(error: BaseException) -> None:
+    """Whatever a bot does when it is told so, after its own game or the other's fault."""
+    bad = Told("end", error)
+    assert play_table(GAME, TWO, [bad, Told()], seed=1).fault is None
+    assert play_table(GAME, TWO, [bad, Told("decide", error)], seed=1).fault_seat == 1
+    assert bad.ends == 2
+
+
+@pytest.mark.parametrize("answer", ["reveal", 3.0, 10**30, -1, [0], b"x"])
+def test_answers_that_are_no_action(answer: Any) -> None:
+    played = play_table(GAME, TWO, [Told(answer=answer), RandomAgent()])
+    assert played.fault is not None and (played.fault.kind, played.fault_seat) == ("nonsense", 0)
+    assert "answered" in played.fault.reason
+
+
 def test_in_a_batch_a_fault_is_an_error() -> None:
     failing = bot("if decisions == 5: first = 'nonsense'")
     with pytest.raises(BotFault, match=r"program:.*: answered nonsense"):
