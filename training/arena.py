@@ -6,7 +6,6 @@ import hashlib
 import multiprocessing
 import os
 import platform
-import re
 import signal
 import sys
 import threading
@@ -58,7 +57,9 @@ class Arena:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self.setup, self.goal, self.folder, self.workers = setup, goal, folder, workers
         self.names = tuple(name for name, _ in setup.agents)
-        claim(folder, settings(setup), {"goal": {"games": goal.games, "until_sure": goal.until_sure}, "made_with": made_with()})
+        self._settings = settings(setup)
+        self._more = {"goal": {"games": goal.games, "until_sure": goal.until_sure}, "made_with": made_with()}
+        claim(folder, self._settings, self._more)
         self.store = Blocks(folder)
         self.seconds: dict[int, list[float]] = {}  # how long blocks took, by group
 
@@ -99,6 +100,7 @@ class Arena:
         deadline = None if minutes is None else time.monotonic() + 60 * minutes
         self.store.lock()
         try:
+            claim(self.folder, self._settings, self._more, locked=True)  # another may have begun and ended here since
             with terminate_is_interrupt(), Worker(self.setup) if self.workers == 1 else Workers(self.setup, self.workers) as worker:
                 for stage in self.stages():
                     todo = [block for block in stage if block.name not in self.store.done]
@@ -265,16 +267,16 @@ def digest(told: str, agent: Any) -> str:
 
     module = sys.modules.get(type(agent).__module__)
     found = hashlib.sha256(package_hash("agents") if module and module.__name__.startswith("agents.") else b"")
-    paths = [Path(module.__file__)] if module and module.__file__ else []
-    for part in re.split(r"[:,=\s]+", told):
-        path = Path(part)
-        if part in sys.modules and (file := sys.modules[part].__file__):
+    file = getattr(module, "__file__", None)
+    paths = [Path(file)] if file else []
+    for part in named.parts_of(told):
+        if file := getattr(sys.modules.get(part), "__file__", None):
             paths.append(Path(file))
-        elif part and path.is_file():
-            paths.append(path)
-        elif part and path.is_dir():
+        elif os.path.isfile(part):  # unlike Path's, at peace with texts that can be no path
+            paths.append(Path(part))
+        elif os.path.isdir(part):
             with suppress(CheckpointError):
-                policy = find_policy(path)
+                policy = find_policy(part)
                 paths += [policy / WEIGHTS_FILE, policy / CARD_FILE]
     for path in dict.fromkeys(paths):
         if path.is_file():
@@ -310,8 +312,8 @@ def new_setup(
     variant = found.variant(rules, players)
     if size is not None and size < 1:
         raise ValueError(f"deals per block must be at least 1, not {size}")
-    if seed < 0:
-        raise ValueError(f"seed must be at least 0, not {seed}")
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed}")
     deals = -(-goal.games // variant.players)
     chosen = size or max(1, min(DEFAULT_SIZE, deals))
     parsed = parse_agents(agents)

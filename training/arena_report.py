@@ -18,7 +18,7 @@ from rich.text import Text
 from training.arena import setup_of
 from training.arena_results import Results
 from training.arena_store import Blocks
-from training.files import write_json, write_text
+from training.files import RunFolderError, write_json, write_text
 from training.ratings import rate
 from training.statistics import Share, share_by_deal
 
@@ -228,10 +228,13 @@ def markdown(told: dict[str, Any]) -> str:
 
 
 def write(folder: Path, told: dict[str, Any]) -> list[Path]:
-    """Write report.json, report.md and report.png into a folder; their paths."""
+    """Write report.json, report.md and report.png into a folder; their paths. RunFolderError if they cannot be written."""
     from training.arena_picture import draw
 
-    write_json(folder / "report.json", told)
-    write_text(folder / "report.md", markdown(told))
-    draw(told, folder / "report.png")
+    try:
+        write_json(folder / "report.json", told)
+        write_text(folder / "report.md", markdown(told))
+        draw(told, folder / "report.png")
+    except OSError as error:
+        raise RunFolderError(f"cannot write the report to {folder}: {error.strerror or error}") from None
     return [folder / f"report.{kind}" for kind in ("md", "json", "png")]

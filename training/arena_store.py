@@ -7,7 +7,10 @@ what blocks there are to play goes on by playing those that are not `done`.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,40 +36,37 @@ class StoreError(TabletopError, ValueError):
 class Blocks:
     """Tables of results in `folder`/results. Blocks have names (letters, digits, - and .), all the same columns.
 
-    Opening reads every block once and changes nothing. Blocks that cannot be read are listed in `damaged` and count as not done:
-    written again, they are replaced. Only one process at a time may write (see `lock`), any number may read.
+    Opening reads every block once, changes nothing and needs no right to write. Blocks that cannot be read are listed in `damaged` and
+    count as not done: written again, they are replaced. Only one process at a time may write (see `lock`), any number may read.
     """
 
     def __init__(self, folder: Path) -> None:
         import duckdb
 
-        self.folder = make_folder(folder / FOLDER)
+        self.folder = folder / FOLDER
         self._connection = duckdb.connect(config={"threads": 1})
         self._errors = duckdb.Error
         self._lock: Any = None
-        found = sorted(path.stem for path in self.folder.glob("*.parquet"))
         self.damaged: list[str] = []
-        if found and not self._readable(found):
-            self.damaged = [block for block in found if not self._readable([block])]
-        self.done = set(found) - set(self.damaged)
+        self.done: set[str] = set()
+        self._look()
 
     def path(self, block: str) -> Path:
         return self.folder / f"{block}.parquet"
 
+    def _look(self) -> None:
+        """Find the blocks that are not known to be done."""
+        found = sorted({path.stem for path in self.folder.glob("*.parquet")} - self.done)
+        self.damaged = [block for block in found if not self._readable([block])] if found and not self._readable(found) else []
+        self.done |= set(found) - set(self.damaged)
+
     def lock(self) -> None:
         """Keep other processes from writing, until `close` or the end of this one, however it ends; StoreError if one is writing.
-        What a process that was killed had half written is removed."""
-        if self._lock is not None:
-            return
-        file = open(self.folder / LOCK, "a")  # noqa: SIM115
-        try:
-            if fcntl:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise StoreError(f"another process is writing results to {self.folder}") from None
-        self._lock = file
-        remove_parts(self.folder)
+        What others have finished since is found, and what a process that was killed had half written is removed."""
+        if self._lock is None:
+            self._lock = _lock(self.folder)
+            remove_parts(self.folder)
+            self._look()
 
     def close(self) -> None:
         """Let others write."""
@@ -85,6 +85,9 @@ class Blocks:
             with replaced(self.path(block)) as temporary:
                 quoted = str(temporary).replace("'", "''")
                 self._connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+        except self._errors as error:
+            number = re.search(r'"errno":"(\d+)"', str(error))
+            raise StoreError(f"cannot write {self.path(block)}: {os.strerror(int(number[1])) if number else _line(error)}") from None
         finally:
             self._connection.unregister("rows")
         self.done.add(block)
@@ -102,7 +105,7 @@ class Blocks:
         try:
             columns = self._select("* EXCLUDE (filename), parse_filename(filename, true) AS block", chosen)
         except self._errors as error:
-            raise StoreError(f"results in {self.folder} cannot be read: {str(error).splitlines()[0]}") from None
+            raise StoreError(f"results in {self.folder} cannot be read: {_line(error)}") from None
         order = np.argsort(columns["block"], kind="stable")  # files are read as they come, rows of a file in their order
         return {name: np.asarray(column)[order] for name, column in columns.items()}
 
@@ -132,12 +135,33 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return told
 
 
-def claim(folder: Path, settings: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
-    """Make the folder that of results with these settings (JSON values), or check that it is: StoreError names what differs.
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0]
 
-    more: what else the manifest tells; it may change from one call to the next.
+
+def _lock(folder: Path) -> Any:
+    """The lock of a folder of results, as a file that holds it until it is closed; StoreError if another process writes to it."""
+    file = open(make_folder(folder) / LOCK, "a")  # noqa: SIM115
+    try:
+        if fcntl:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise StoreError(f"another process is writing results to {folder}") from None
+    return file
+
+
+def claim(folder: Path, settings: Mapping[str, Any], more: Mapping[str, Any] | None = None, locked: bool = False) -> None:
+    """Make the folder that of results with these settings (JSON values), or check that it is: StoreError names what differs, or says that
+    another process is writing there.
+
+    more: what else the manifest tells; it may change from one call to the next. locked: this process holds the folder's lock.
     """
-    wanted = json.loads(json.dumps(settings))
+    with nullcontext() if locked else closing(_lock(folder / FOLDER)):
+        _claim(folder, json.loads(json.dumps(settings)), more or {})
+
+
+def _claim(folder: Path, wanted: dict[str, Any], more: Mapping[str, Any]) -> None:
     if (folder / MANIFEST).exists():
         kept = read_manifest(folder)["settings"]
         for name in [*wanted, *kept]:
@@ -146,7 +170,9 @@ def claim(folder: Path, settings: Mapping[str, Any], more: Mapping[str, Any] | N
                 raise StoreError(f"{folder} holds results with {name} {told}, not {asked}: take another folder, or the same {name}")
     elif any((folder / FOLDER).glob("*.parquet")):
         raise StoreError(f"{folder} holds results of unknown settings: {MANIFEST} is missing")
-    write_json(make_folder(folder) / MANIFEST, {"settings": wanted, **(more or {})})
+    for left in folder.glob(f".{MANIFEST}.*.part"):  # of a process that was killed
+        left.unlink(missing_ok=True)
+    write_json(folder / MANIFEST, {"settings": wanted, **more})
 
 
 def _difference(kept: Any, wanted: Any) -> tuple[str, str]:

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import tabletop
-from agents.named import agent
+from agents.named import agent, quoted
 from tests.training.kill_arena import AGENTS, difference, kill_and_resume, uninterrupted, values
 from training import arena as arena_module
-from training.arena import Arena, Goal, WorkerDied, new_setup, setup_of
+from training.arena import Arena, Goal, WorkerDied, digest, new_setup, setup_of
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_schedule import Block
 from training.arena_store import Blocks, StoreError
@@ -56,6 +56,19 @@ class Babbles(Bot):
     def failing(self, actions, mask, turn):
         return [None] if turn.any() else actions
 
+class Stammers(Bot):
+    def failing(self, actions, mask, turn):
+        if turn.any():
+            raise ValueError("bad \\ud800\\0 text")
+        return actions
+
+class Slams(Bot):
+    """Plays a table at a time, and fails when it is to close."""
+    def start(self, variant, seat): pass
+    def decide(self, observation, mask): return int(mask.argmax())
+    def end(self, rewards, fault=None): pass
+    def close(self): raise RuntimeError
+
 class Dies(Bot):
     def failing(self, actions, mask, turn):
         os._exit(3)
@@ -65,6 +78,8 @@ def raises(): return Raises()
 def quits(): return Quits()
 def cheats(): return Cheats()
 def babbles(): return Babbles()
+def stammers(): return Stammers()
+def slams(): return Slams()
 def dies(): return Dies()
 '''
 
@@ -118,7 +133,8 @@ def test_a_block_is_what_play_gives() -> None:
     ("bot", "kind", "reason"),
     [
         ("raises", "crash", "RuntimeError: I do not know"),
-        ("quits", "crash", "SystemExit:"),
+        ("quits", "crash", "SystemExit"),
+        ("stammers", "crash", "ValueError: bad text"),
         ("cheats", "illegal", "which is not legal"),
         ("babbles", "nonsense", "and gave an array of shape"),
     ],
@@ -162,6 +178,12 @@ def test_a_program_that_crashes_loses_and_the_tournament_goes_on(tmp_path: Path)
     assert all(results.names[results.seating[g, results.fault_seat[g]]].startswith("program:") for g in np.flatnonzero(fault))
     assert "no idea" in results.fault_reason[fault][0]
     assert results.ranking()[-1] == 0
+
+
+def test_a_bot_that_fails_when_all_is_over(tmp_path: Path, bots: Path) -> None:
+    arena = Arena(setup((f"bad={bots}:slams", "random"), size=1), Goal(2), tmp_path / "run")
+    assert arena.run()
+    assert arena.results().fault_seat.tolist() == [-1, -1]
 
 
 def test_workers_play_as_this_process_does(tmp_path: Path) -> None:
@@ -219,6 +241,44 @@ def test_results_of_other_settings_are_refused(tmp_path: Path, bots: Path) -> No
     bots.write_text(BOTS + "\n# changed\n")
     with pytest.raises(StoreError, match="digest"):
         Arena(setup(agents), Goal(2), tmp_path / "run")
+
+
+@pytest.mark.parametrize("folder", ["plain", "with spaces", "a,b", "a=1,b=2", "it's"])
+def test_what_an_agent_is_made_of_is_noticed_wherever_it_lies(tmp_path: Path, folder: str) -> None:
+    """A policy, alone or searched by, a bot's file, a program's: whatever stands in the path."""
+    there = tmp_path / folder
+    there.mkdir()
+    for name in ("policy.json", "policy.safetensors", "bot.py"):
+        (there / name).write_text("first")
+    path, program = quoted(str(there)), f"python3 \"{there / 'bot.py'}\""
+    names = [f"policy:{path}", f"policy:{path},greedy=false", f"search:policy={path},iterations=4", f"program:{program}"]
+    names += [f"{quoted(str(there / 'bot.py'))}:Bot", f"program:{program},memory_mb=0"]
+    before = [digest(name, None) for name in names]
+    assert [digest(name, None) for name in names] == before
+    for name in ("policy.safetensors", "bot.py"):
+        (there / name).write_text("second")
+    assert all(a != b for a, b in zip(before, (digest(name, None) for name in names), strict=True))
+
+
+def test_parts_of_a_name_that_are_no_path() -> None:
+    for name in ("program:python3 -c 'time'", "program:python3 -c '" + "x" * 5000 + "'", "bot.py,mode=sys"):
+        assert digest(name, None) == digest(name, None)
+
+
+def test_while_one_plays_another_changes_nothing(tmp_path: Path) -> None:
+    """Not even how many games are to be played."""
+    arena = Arena(setup(), Goal(12), tmp_path / "run")
+    told: list[str] = []
+
+    def progress(share: float, text: str) -> None:
+        if told:
+            return
+        told.append(text)
+        with pytest.raises(StoreError, match="another process is writing"):
+            Arena(setup(), Goal(2), tmp_path / "run")
+
+    assert arena.run(progress=progress) and told
+    assert setup_of(tmp_path / "run")[1] == Goal(12)
 
 
 def test_until_sure_stops_when_it_knows(tmp_path: Path) -> None:

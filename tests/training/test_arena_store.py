@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ def test_a_damaged_block_is_named_and_can_be_written_again(tmp_path: Path, keep:
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     store = Blocks(tmp_path)
+    store.folder.mkdir()
     left = store.folder / ".b0.parquet.123.part"
     left.write_bytes(b"half")
     opened = Blocks(tmp_path)
@@ -81,6 +83,46 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     first.close()
     second.append("b", rows(0))
     assert Blocks(tmp_path).done == {"b"}
+
+
+def test_nobody_changes_what_a_writer_plays_for(tmp_path: Path) -> None:
+    """While one process writes, another can read; it changes neither blocks nor manifest."""
+    claim(tmp_path, {"seed": 0}, {"goal": 300})
+    writer = Blocks(tmp_path)
+    writer.lock()
+    with pytest.raises(StoreError, match="another process is writing"):
+        claim(tmp_path, {"seed": 0}, {"goal": 10})
+    claim(tmp_path, {"seed": 0}, {"goal": 400}, locked=True)
+    assert read_manifest(tmp_path)["goal"] == 400
+    writer.append("b", rows(0))
+    assert Blocks(tmp_path).done == {"b"}
+
+
+def test_what_others_finished_meanwhile_is_done(tmp_path: Path) -> None:
+    first, second = Blocks(tmp_path), Blocks(tmp_path)
+    first.append("b", rows(0))
+    first.close()
+    assert second.done == set()
+    second.lock()
+    assert second.done == {"b"}
+
+
+def test_reading_writes_nothing(tmp_path: Path) -> None:
+    assert Blocks(tmp_path).read() == {} and list(tmp_path.iterdir()) == []
+
+
+def test_a_block_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """As on a full disk; what was finished stays, and nothing half-written."""
+    store = Blocks(tmp_path)
+    store.append("b0", rows(0))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, limits[1]))
+    try:
+        with pytest.raises(StoreError, match=r"cannot write .*b1\.parquet: File too large$"):
+            store.append("b1", rows(0, 10_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert Blocks(tmp_path).done == {"b0"} and not list(store.folder.glob(".*.part"))
 
 
 def test_columns_of_two_lengths_are_refused(tmp_path: Path) -> None:
