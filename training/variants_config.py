@@ -72,7 +72,7 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
     """Run the study, write the report, and print what differs."""
     from training.run import progress_bar
     from training.variants_report import HTML, ordered, write_report
-    from training.variants_run import Lab, continued, study_folder
+    from training.variants_run import Lab, continued, queries_interrupted, study_folder
 
     game = tabletop.game(name)
     cells = design(game, config.vary, config.players, config.one_at_a_time, config.also, config.rules)
@@ -98,8 +98,10 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
         try:
             results, stopped = lab.run(progress), False
         except KeyboardInterrupt:
-            results, stopped = lab.results(), True
-    write_report(results, folder, shlex.join(["beyond-away", "variants", *arguments]) if arguments else "")
+            with queries_interrupted():
+                results, stopped = lab.results(), True
+    with queries_interrupted():
+        write_report(results, folder, shlex.join(["beyond-away", "variants", *arguments]) if arguments else "")
     for comparison in results.comparisons():
         console.print(f"{comparison.cell}, {comparison.table}, against {comparison.cell.baseline}:", markup=False, soft_wrap=True)
         lines = ordered(comparison)[: sum(d.sure for d in comparison.differences)]

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class Lab:
         """Play what is missing. Ctrl-C and SIGTERM are raised as KeyboardInterrupt; whatever has been finished is stored."""
         self.store.lock()
         try:
-            with Workers(self.workers) as workers:
+            with queries_interrupted(), Workers(self.workers) as workers:
                 if RETRAIN in self.study.tables:
                     self._train(workers, progress)
                 for stage in self.stages():
@@ -133,6 +134,17 @@ class Lab:
             for names in by_what.values():
                 columns[key] |= as_columns(self.store.read(names))
         return Results(self.study, columns, looked=self.until_sure)
+
+
+@contextmanager
+def queries_interrupted() -> Iterator[None]:
+    """Ctrl-C and SIGTERM stay what they are while duckdb reads or writes: it answers them with a RuntimeError of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from None
 
 
 def settings(study: Study) -> dict[str, Any]:

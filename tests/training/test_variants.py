@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,7 @@ from training.variants import RETRAIN, Searches, Study, design, new_study
 from training.variants_block import Block, play_block
 from training.variants_pictures import forest
 from training.variants_report import write_report
-from training.variants_run import Lab, Workers, study_folder
+from training.variants_run import Lab, Workers, queries_interrupted, study_folder
 
 BEYOND = tabletop.game("beyond")
 
@@ -146,6 +150,24 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_end(tmp_path: Path, whole:
     assert len(again.store.done) == 4
     write_report(again.run(), tmp_path, "the command")
     assert reports(tmp_path) == whole
+
+
+def test_an_interrupt_while_duckdb_writes_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """duckdb answers Ctrl-C with a RuntimeError, which was told as a fault of the program's."""
+    lab = Lab(study(), tmp_path, [12])
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(lambda share, text: _interrupt_a_query(tmp_path))
+    assert len(lab.store.done) == 1
+    with pytest.raises(RuntimeError, match="another"), queries_interrupted():
+        raise RuntimeError("another fault")
+
+
+def _interrupt_a_query(folder: Path) -> None:
+    connection = duckdb.connect(config={"threads": 1})
+    connection.register("rows", {"number": np.arange(3_000_000)})
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    connection.execute(f"COPY rows TO '{folder}/large.parquet' (FORMAT parquet, COMPRESSION zstd)")
+    time.sleep(5)  # where that was quick, the signal comes here
 
 
 def test_workers_change_nothing(tmp_path: Path, whole: dict[str, bytes]) -> None:
