@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from agents.policy import has_lookahead
+from agents.policy import MOST_UNITS, has_lookahead
 from tabletop.registry import Game
+from training.evaluate import MOST_GAMES
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,12 @@ LIMITS: dict[str, tuple[float, float]] = {
     "clip": (0, math.inf),
     "entropy": (0, math.inf),
     "checkpoint_minutes": (0, math.inf),
-    **dict.fromkeys(("tables", "steps", "evaluate_every", "evaluate_games", "final_games", "shaping", "target_kl"), (0, math.inf)),
+    **dict.fromkeys(("evaluate_every", "shaping", "target_kl"), (0, math.inf)),
+    **dict.fromkeys(("tables", "steps"), (0, 1 << 16)),
+    **dict.fromkeys(("evaluate_games", "final_games"), (0, MOST_GAMES)),
     "batch": (2, math.inf),
-    **dict.fromkeys(("decisions", "epochs", "hidden", "channels", "snapshot_every", "past_selves"), (1, math.inf)),
+    **dict.fromkeys(("hidden", "channels"), (1, MOST_UNITS)),
+    **dict.fromkeys(("decisions", "epochs", "snapshot_every", "past_selves"), (1, math.inf)),
 }
 
 SHARES = ("imitate", "opponent_heuristic", "entropy")  # of which 0 is a value of its own, and None what is not given

@@ -12,6 +12,8 @@ from tabletop.rules import Variant
 from training.play import play
 from training.statistics import Share, share_by_deal
 
+MOST_GAMES = 1_000_000  # against one opponent: all of them are kept until the last is over
+
 
 @dataclass(frozen=True)
 class Result:
@@ -51,8 +53,8 @@ def evaluate(
 
     In a game of more than two players the opponent takes all other seats, so an equal agent gets 1/players of the victories.
     """
-    if games < 1:
-        raise ValueError(f"games must be at least 1, not {games}")
+    if not 1 <= games <= MOST_GAMES:
+        raise ValueError(f"games must be at least 1 and at most {MOST_GAMES:,}, not {games}")
     results = []
     for variant in variants:
         for rival in baselines(game, variant) if opponents is None else opponents:
