@@ -226,7 +226,8 @@ def _shown(data: bytes | str, most: int = 160) -> str:
 
 
 def _kill(process: subprocess.Popen[bytes], lifeline: socket.socket, owner: int) -> None:
-    """End the supervisor and its process group. The supervisor reaps the program, so that no zombie is left to others."""
+    """End the supervisor, which ends the program and what that started, and whatever is left of its process group, if the program had
+    ended the supervisor. The supervisor reaps the program, so that no zombie is left to others."""
     if os.getpid() != owner:  # a forked copy of this process: not its program
         return
     lifeline.close()
@@ -235,6 +236,8 @@ def _kill(process: subprocess.Popen[bytes], lifeline: socket.socket, owner: int)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    with suppress(ProcessLookupError, PermissionError):  # a group's number is given to no other while somebody is in it
+        os.killpg(process.pid, signal.SIGKILL)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

@@ -102,16 +102,20 @@ class ProgramBot:
         self.starts = 0  # times that it was started
         self._process: BotProcess | None = None
         self._left: float | None = None  # seconds of the game under way
+        self._begun: bytes | None = None  # what it was told at its start, until it is asked, where it has played before
 
     # -- one table at a time -------------------------------------------------------------------------------------------
 
     def start(self, variant: Variant, seat: int) -> None:
         """A game begins. Starts the program if it is not running; BotFault (start) if it does not start or greet."""
+        before = self._process
         process = self._running()
         self._left = self.game_seconds
         rules = {name: getattr(variant.rules, name) for name in variant.rules.names()}
         rules = {name: value if isinstance(value, bool | int | None) else str(value) for name, value in rules.items()}
-        process.tell(_line({"type": "start", "variant": str(variant), "rules": rules, "players": variant.players, "seat": seat}))
+        told = _line({"type": "start", "variant": str(variant), "rules": rules, "players": variant.players, "seat": seat})
+        self._begun = told if process is before else None
+        process.tell(told)
 
     def decide(self, observation: np.ndarray, action_mask: np.ndarray) -> int:
         """The action (an id) for observation (D,) and mask (A,) of its seat. After a BotFault the program is gone, and the next `start`
@@ -126,20 +130,38 @@ class ProgramBot:
             "observation": np.asarray(observation).tolist(),
             "seconds": round(seconds, 3),
         }
-        begun = time.monotonic()
         try:
-            answer = process.ask(_line(question), seconds)
-            if self._left is not None:
-                self._left -= time.monotonic() - begun
+            process, answer = self._ask(process, _line(question), seconds)
             return self._action(_read(process, answer), process, action_mask)
         except BotFault as fault:
             if fault.kind == "timeout" and seconds < self.decision_seconds:
-                fault = process.fault(f"took more than {self.game_seconds:.3g} seconds for its decisions of a game", "timeout")
+                fault = BotFault(f"took more than {self.game_seconds:.3g} seconds for its decisions of a game", "timeout", fault.stderr)
             self._stop()
             raise fault from None
         except BaseException:  # Ctrl-C amid an answer: what comes later would answer the next question
             self._stop()
             raise
+
+    def _ask(self, process: BotProcess, question: bytes, seconds: float) -> tuple[BotProcess, bytes]:
+        """The answer, and who gave it: a program that ended after the game before, which is seen only now, is started anew."""
+        told, self._begun = self._begun, None
+        try:
+            return process, self._timed(process, question, seconds)
+        except BotFault as fault:
+            if told is None or fault.kind != "crash":
+                raise
+        self._stop_process()
+        process = self._running()
+        process.tell(told)
+        return process, self._timed(process, question, seconds)
+
+    def _timed(self, process: BotProcess, question: bytes, seconds: float) -> bytes:
+        """The answer, its time taken from the game's."""
+        begun = time.monotonic()
+        answer = process.ask(question, seconds)
+        if self._left is not None:
+            self._left -= time.monotonic() - begun
+        return answer
 
     def end(self, rewards: np.ndarray, fault: tuple[int, str] | None = None) -> None:
         """Its game is over: rewards (P,) by seat, and whose fault of which kind ended it, if one did."""
@@ -174,7 +196,7 @@ class ProgramBot:
         """The program, greeted."""
         if self._process and self._process.running:
             return self._process
-        self._stop()
+        self._stop_process()
         self.starts += 1
         self._process = process = BotProcess(self.command, self.memory_mb << 20, self.answer_kb << 10)
         try:
@@ -225,7 +247,11 @@ class ProgramBot:
         return action
 
     def _stop(self, seconds: float = 0.0) -> None:
-        process, self._process, self._left = self._process, None, None
+        self._left = self._begun = None
+        self._stop_process(seconds)
+
+    def _stop_process(self, seconds: float = 0.0) -> None:
+        process, self._process = self._process, None
         if process:
             process.close(seconds)
 

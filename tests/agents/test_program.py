@@ -122,6 +122,35 @@ def test_the_tournament_goes_on(tmp_path: Path) -> None:
     other.close()
 
 
+@pytest.mark.parametrize("seconds", [0, 0.2])
+def test_a_program_that_ends_with_its_game_loses_none(seconds: float) -> None:
+    """It is started anew for the next one, whether it is gone when that begins or seen to end only when it is asked."""
+    leaving = bot(f"if m['type'] == 'end': time.sleep({seconds}); sys.exit(0)")
+    games = [play_table(GAME, TWO, [leaving, RandomAgent()], seed=1, deal=deal) for deal in range(4)]
+    assert [game.fault for game in games] == [None] * 4
+    assert leaving.starts == 4
+    leaving.close()
+
+
+def test_one_that_is_started_anew_and_ends_again_has_lost() -> None:
+    ending = bot("if m['type'] == 'end': sys.exit(0)\nif decisions == 1 and os.path.exists(sys.argv[1]): sys.exit(7)")
+    ending.command.append("/nonexistent")
+    assert play_table(GAME, TWO, [ending, RandomAgent()], seed=1).fault is None
+    ending.command[-1] = "/"
+    played = play_table(GAME, TWO, [ending, RandomAgent()], seed=1)
+    assert played.fault is not None and played.fault.reason == "ended with exit status 7" and ending.starts == 2
+
+
+def test_starting_anew_takes_no_time_of_the_game_away() -> None:
+    """Nor does it give any: the limit of the game still holds."""
+    leaving = bot("if m['type'] == 'end': time.sleep(0.2); sys.exit(0)\nif decisions: time.sleep(0.03)", game_seconds=5)
+    assert play_table(GAME, TWO, [leaving, RandomAgent()], seed=1).fault is None
+    leaving.game_seconds = 0.5
+    played = play_table(GAME, TWO, [leaving, RandomAgent()], seed=1)
+    assert played.fault is not None and "more than 0.5 seconds for its decisions of a game" in played.fault.reason
+    assert leaving.starts == 2
+
+
 def test_the_deals_are_those_of_batches() -> None:
     """Alone at a table or in a batch, the same game comes of it."""
 
@@ -286,9 +315,17 @@ import fcntl, os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGINT, signal.SIG_IGN)
 lock = open(sys.argv[1], "w"); fcntl.flock(lock, fcntl.LOCK_SH)
 forked = os.fork()
-if forked: print('{"type": "ready", "protocol": 1}', flush=True)
+if not forked and "leaves" in sys.argv:  # the group, the session, its parent and all pipes
+    os.setsid()
+    if os.fork(): os._exit(0)
+    for pipe in (0, 1, 2): os.close(pipe)
+if forked:
+    if "leaves" in sys.argv: os.wait()
+    print('{"type": "ready", "protocol": 1}', flush=True)
+    if "kills" in sys.argv: sys.stdin.readline(); sys.stdin.readline(); os.kill(os.getppid(), signal.SIGKILL)
 time.sleep(60)
 """
+HOW = ["stays", "leaves"] if sys.platform == "linux" else ["stays"]
 
 
 def is_held(path: Path) -> bool:
@@ -307,9 +344,11 @@ def is_soon(condition: Any) -> bool:
     return bool(condition())
 
 
-def test_a_bot_and_what_it_started_end_with_its_fault(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [*HOW, "kills"])
+def test_a_bot_and_what_it_started_end_with_its_fault(tmp_path: Path, how: str) -> None:
+    """Also what became a daemon, and of a bot that kills who watches over it."""
     (tmp_path / "bot.py").write_text(HOLDING)
-    holding = ProgramBot(GAME, [sys.executable, "-I", str(tmp_path / "bot.py"), str(tmp_path / "lock")], decision_seconds=0.5)
+    holding = ProgramBot(GAME, [sys.executable, "-I", str(tmp_path / "bot.py"), str(tmp_path / "lock"), how], decision_seconds=0.5)
     holding.start(TWO, 0)
     assert is_held(tmp_path / "lock")
     with pytest.raises(BotFault):
@@ -321,14 +360,15 @@ def test_a_bot_and_what_it_started_end_with_its_fault(tmp_path: Path) -> None:
     assert is_soon(lambda: not is_held(tmp_path / "lock"))
 
 
+@pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_bot_ends_with_those_who_play(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_bot_ends_with_those_who_play(number: signal.Signals, how: str, tmp_path: Path) -> None:
     """Killed, interrupted or ended in the middle of a decision."""
     (tmp_path / "bot.py").write_text(HOLDING)
     (tmp_path / "play.py").write_text(
         "import sys, numpy as np, tabletop\nfrom agents.program import ProgramBot\n"
         "game = tabletop.game('beyond')\n"
-        f"bot = ProgramBot(game, [sys.executable, '-I', {str(tmp_path / 'bot.py')!r}, {str(tmp_path / 'lock')!r}])\n"
+        f"bot = ProgramBot(game, [sys.executable, '-I', {str(tmp_path / 'bot.py')!r}, {str(tmp_path / 'lock')!r}, {how!r}])\n"
         "bot.start(game.variant(), 0)\nprint('started', flush=True)\n"
         "bot.decide(np.zeros(game.layout.size, np.int8), np.ones(game.num_actions, np.int8))\n"
     )
