@@ -73,10 +73,9 @@ def children() -> list[int]:
     """Processes of which this one is the parent, as /proc tells."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError, ValueError):
-            with open(f"/proc/{name}/stat", "rb") as file:
-                if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
-                    found.append(int(name))
+        with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
+            if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
+                found.append(int(name))
     return found
 
 
