@@ -25,7 +25,7 @@ from tabletop.compiled import package_hash
 from tabletop.errors import CheckpointError, TabletopError, listed
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_results import Results
-from training.arena_schedule import Block, seatings
+from training.arena_schedule import Block, block_named, seatings
 from training.arena_store import Blocks, StoreError, claim, read_manifest
 
 FORMAT = 1
@@ -60,7 +60,7 @@ class Arena:
         self._settings = settings(setup)
         self._more = {"goal": {"games": goal.games, "until_sure": goal.until_sure}, "made_with": made_with()}
         claim(folder, self._settings, self._more)
-        self.store = Blocks(folder)
+        self.store = Blocks(folder, alike=True)
         self.seconds: dict[int, list[float]] = {}  # how long blocks took, by group
 
     @property
@@ -71,8 +71,7 @@ class Arena:
 
     def results(self, rounds: int | None = None) -> Results:
         """What has been played, or of it the first rounds."""
-        blocks = sorted(block for block in self.store.done if rounds is None or int(block.split("-")[0]) < rounds)
-        return Results.of(self.store.read(blocks), self.names, self.setup.players)
+        return results_of(self.store, self.setup, rounds)
 
     def stages(self) -> Iterator[list[Block]]:
         """The blocks of the tournament, stage by stage; each stage is to be played before the next is asked for.
@@ -130,6 +129,21 @@ class Arena:
             other = sum(mean.values()) / len(mean)
             text += f", {duration(sum(mean.get(block.group, other) for block in todo) / self.workers)} left"
         return text
+
+
+def results_of(store: Blocks, setup: Setup, rounds: int | None = None) -> Results:
+    """What has been played of a tournament, or of its first rounds. Files that are none of its blocks do not count; StoreError names one
+    whose games are another block's."""
+    known = {name: block for name in store.done if (block := block_named(name, len(setup.groups)))}
+    columns = store.read(name for name, block in known.items() if rounds is None or block.round < rounds)
+    try:
+        results = Results.of(columns, tuple(name for name, _ in setup.agents), setup.players)
+        kept = set(zip(*(columns[name].tolist() for name in ("block", "round", "group")), strict=True)) if columns else set()
+    except KeyError as error:
+        raise StoreError(f"results in {store.folder} are none of this tournament: there is no {error}") from None
+    if wrong := [f"{name}.parquet holds games of {Block(*other).name}" for name, *other in sorted(kept) if known[name] != Block(*other)]:
+        raise StoreError(f"{store.folder}/{listed(wrong)}: remove it, and its own are played again")
+    return results
 
 
 class Worker:

@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from training.arena import setup_of
+from training.arena import results_of, setup_of
 from training.arena_results import Results
+from training.arena_schedule import block_named
 from training.arena_store import Blocks
 from training.files import RunFolderError, write_json, write_text
 from training.ratings import rate
@@ -26,10 +27,10 @@ from training.statistics import Share, share_by_deal
 def load(folder: Path) -> tuple[Results, dict[str, Any]]:
     """The results in a run's folder so far, and what they are of. Nothing in the folder is changed."""
     setup, goal = setup_of(folder)
-    store = Blocks(folder)
-    results = Results.of(store.read(), tuple(name for name, _ in setup.agents), setup.players)
+    store = Blocks(folder, alike=True)
+    others = sorted(name for name in store.done if not block_named(name, len(setup.groups)))
     told = {"variant": setup.variant, "seed": setup.seed, "agents": dict(setup.agents), "damaged_blocks": store.damaged}
-    return results, told | {"until_sure": goal.until_sure}
+    return results_of(store, setup), told | {"other_files": others, "until_sure": goal.until_sure}
 
 
 def summary(results: Results, told: dict[str, Any], anchor: str | None = None) -> dict[str, Any]:
@@ -179,6 +180,8 @@ def lines(told: dict[str, Any]) -> list[str]:
             found.append(f"{entry['name']} lost {sum(entry['faults'].values())} games by fault, as: {entry['fault_example']}")
     if told["damaged_blocks"]:
         found.append(f"Damaged blocks, which do not count: {', '.join(told['damaged_blocks'])}.")
+    if told["other_files"]:
+        found.append(f"Files that are none of its blocks, which do not count: {', '.join(told['other_files'])}.")
     return found
 
 

@@ -10,6 +10,7 @@ through all of them (2 with three players, 6 with four), so that over 2 or 6 dea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, permutations
@@ -27,6 +28,13 @@ class Block:
     @property
     def name(self) -> str:
         return f"{self.round:05d}-{self.group:04d}"
+
+
+def block_named(name: str, groups: int) -> Block | None:
+    """The block of that name in a tournament of so many groups; None if there is none."""
+    found = re.fullmatch(r"(\d{5,})-(\d{4,})", name)
+    block = Block(int(found[1]), int(found[2])) if found else None
+    return block if block and block.name == name and block.group < groups else None
 
 
 def groups(agents: int, players: int) -> list[tuple[int, ...]]:

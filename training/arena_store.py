@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import closing, nullcontext
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,17 @@ class StoreError(TabletopError, ValueError):
 
 
 class Blocks:
-    """Tables of results in `folder`/results. Blocks have names (letters, digits, - and .), all the same columns.
+    """Tables of results in `folder`/results. Blocks have names (letters, digits, - and .); alike: all of them have the same columns.
 
-    Opening reads every block once, changes nothing and needs no right to write. Blocks that cannot be read are listed in `damaged` and
-    count as not done: written again, they are replaced. Only one process at a time may write (see `lock`), any number may read.
+    Opening reads every block once, changes nothing and needs no right to write. Blocks that cannot be read, or are not like most where
+    they are to be, are listed in `damaged` and count as not done: written again, they are replaced. Only one process at a time may
+    write (see `lock`), any number may read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, alike: bool = False) -> None:
         import duckdb
 
+        self.alike = alike
         self.folder = folder / FOLDER
         self._connection = duckdb.connect(config={"threads": 1})
         self._errors = duckdb.Error
@@ -57,7 +60,11 @@ class Blocks:
     def _look(self) -> None:
         """Find the blocks that are not known to be done."""
         found = sorted({path.stem for path in self.folder.glob("*.parquet")} - self.done)
-        self.damaged = [block for block in found if not self._readable([block])] if found and not self._readable(found) else []
+        self.damaged = []
+        if found and self._columns([*found, *sorted(self.done)[:1]]) is None:
+            columns = {block: self._columns([block]) for block in [*found, *self.done]}
+            usual = Counter(names for names in columns.values() if names).most_common(1)
+            self.damaged = [b for b in found if columns[b] is None or (self.alike and columns[b] != usual[0][0])]
         self.done |= set(found) - set(self.damaged)
 
     def lock(self) -> None:
@@ -84,7 +91,8 @@ class Blocks:
         try:
             with replaced(self.path(block)) as temporary:
                 quoted = str(temporary).replace("'", "''")
-                self._connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+                with interrupts():
+                    self._connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
         except self._errors as error:
             number = re.search(r'"errno":"(\d+)"', str(error))
             raise StoreError(f"cannot write {self.path(block)}: {os.strerror(int(number[1])) if number else _line(error)}") from None
@@ -111,14 +119,26 @@ class Blocks:
 
     def _select(self, what: str, blocks: list[str]) -> dict[str, np.ndarray]:
         paths = [str(self.path(block)) for block in blocks]
-        return self._connection.execute(f"SELECT {what} FROM read_parquet(?, filename = true)", [paths]).fetchnumpy()
+        with interrupts():
+            return self._connection.execute(f"SELECT {what} FROM read_parquet(?, filename = true)", [paths]).fetchnumpy()
 
-    def _readable(self, blocks: list[str]) -> bool:
+    def _columns(self, blocks: list[str]) -> tuple[str, ...] | None:
+        """The names of the columns of blocks; None if they cannot be read, all of them, together."""
         try:
-            self._select("*", blocks)
+            return tuple(self._select("*", blocks))
         except self._errors:
-            return False
-        return True
+            return None
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Ctrl-C stays what it is while duckdb works, which tells of it by a RuntimeError of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

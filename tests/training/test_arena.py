@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tests.training.kill_arena import AGENTS, difference, kill_and_resume, unint
 from training import arena as arena_module
 from training.arena import Arena, Goal, WorkerDied, digest, new_setup, setup_of
 from training.arena_block import BlockPlayer, Setup, parse_agents
+from training.arena_report import load
 from training.arena_schedule import Block
 from training.arena_store import Blocks, StoreError
 from training.play import play
@@ -229,6 +231,22 @@ def test_a_damaged_block_is_played_again(tmp_path: Path) -> None:
     assert arena.store.damaged == ["00001-0001"]
     assert arena.run()
     assert difference(tmp_path / "a", tmp_path / "b") == []
+
+
+def test_files_that_are_no_blocks_do_not_count(tmp_path: Path) -> None:
+    """A copy beside a block, as some tools for synchronizing make; one that was put in the place of another is named."""
+    arena = Arena(setup(), Goal(12, until_sure=True), tmp_path / "run")
+    results = tmp_path / "run" / "results"
+    assert arena.run()
+    games = len(arena.results())
+    for name in ("00000-0000 (1)", "copy", "00000-0009", "0-0", "000000-0000"):
+        shutil.copy(results / "00000-0000.parquet", results / f"{name}.parquet")
+    again = Arena(setup(), Goal(12, until_sure=True), tmp_path / "run")
+    assert again.run() and len(again.results()) == games
+    assert load(tmp_path / "run")[1]["other_files"] == ["0-0", "00000-0000 (1)", "00000-0009", "000000-0000", "copy"]
+    shutil.copy(results / "00000-0000.parquet", results / "00000-0002.parquet")
+    with pytest.raises(StoreError, match=r"00000-0002.parquet holds games of 00000-0000: remove it"):
+        again.results()
 
 
 def test_results_of_other_settings_are_refused(tmp_path: Path, bots: Path) -> None:

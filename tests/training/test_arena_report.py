@@ -18,7 +18,7 @@ from training.arena_report import load, markdown, show, summary
 from training.arena_results import Results
 from training.statistics import share_by_deal
 
-TOLD: dict[str, Any] = {"variant": "beyond(players=2)", "seed": 0, "until_sure": False, "damaged_blocks": []}
+TOLD: dict[str, Any] = {"variant": "beyond(players=2)", "seed": 0, "until_sure": False, "damaged_blocks": [], "other_files": []}
 
 
 def results(games: list[tuple[int, tuple[int, ...], tuple[float, ...]]], names: tuple[str, ...]) -> Results:

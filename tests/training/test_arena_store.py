@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from training.arena_store import Blocks, StoreError, claim, read_manifest
+from training.arena_store import Blocks, StoreError, claim, interrupts, read_manifest
 
 
 def rows(start: int, n: int = 3) -> dict[str, Any]:
@@ -62,6 +66,39 @@ def test_a_damaged_block_is_named_and_can_be_written_again(tmp_path: Path, keep:
     assert set(again.read()["block"]) == {"b0", "b2"}
     again.append("b1", rows(1))
     assert Blocks(tmp_path).damaged == [] and path.read_bytes() == whole
+
+
+def test_a_block_of_other_columns_is_damaged(tmp_path: Path) -> None:
+    store = Blocks(tmp_path)
+    for k in range(3):
+        store.append(f"b{k}", rows(k))
+    store.append("b00", {"x": np.arange(3)})
+    assert Blocks(tmp_path).damaged == []  # unless they are to be alike
+    opened = Blocks(tmp_path, alike=True)
+    assert opened.damaged == ["b00"] and opened.done == {"b0", "b1", "b2"}
+    assert set(opened.read()["block"]) == opened.done
+    store.append("b3", {"x": np.arange(3)})
+    store.close()
+    opened.lock()  # looks at what is new beside what is known
+    assert opened.damaged == ["b00", "b3"]
+
+
+def test_ctrl_c_while_a_block_is_written(tmp_path: Path) -> None:
+    """duckdb calls it a RuntimeError; nothing is left of the block."""
+    store = Blocks(tmp_path)
+    columns = {"number": np.arange(3_000_000)}
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def write_and_wait() -> None:
+        store.append("b", columns)
+        time.sleep(5)  # where that was quick, the signal comes here
+
+    with pytest.raises(KeyboardInterrupt):
+        write_and_wait()
+    assert not list(store.folder.glob(".*.part"))
+    store.append("b", rows(0))
+    with pytest.raises(RuntimeError, match="other"), interrupts():
+        raise RuntimeError("some other fault")
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
