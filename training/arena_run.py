@@ -46,6 +46,8 @@ def run_and_show(asked: Asked, console: Console) -> None:
     if asked.minutes is not None and not asked.minutes > 0:
         raise ValueError(f"minutes must be above 0, not {asked.minutes:g}")
     if asked.report is not None:
+        if asked.agents or asked.resume or asked.out:
+            raise ValueError("--report FOLDER shows what has been played there; it takes no agents, no --resume and no --out")
         show_and_write(asked.report, asked.anchor, console)
         return
     setup, goal, folder = what_to_play(asked)
@@ -85,6 +87,12 @@ def what_to_play(asked: Asked) -> tuple[Setup, Goal, Path]:
         setup, goal = setup_of(asked.out)
         if asked.game and asked.game != setup.game:
             raise StoreError(f"{asked.out} holds results of {setup.game}, not of {asked.game}")
+        game, variant = setup.parsed()
+        if asked.rules and game.variant(asked.rules, variant.players) != variant:
+            raise StoreError(f"{asked.out} holds results of {variant}, not with rules {asked.rules}; --resume goes on with its own")
+        for name, was in {"players": variant.players, "seed": setup.seed, "deals_per_block": setup.size}.items():
+            if getattr(asked, name) not in (getattr(Asked, name), was):
+                raise StoreError(f"{asked.out} holds results with {name} {was}, not {getattr(asked, name)}; --resume goes on with its own")
         if asked.games is not None or asked.until_sure:
             goal = goal_of(asked)
         return setup, goal, asked.out

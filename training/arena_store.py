@@ -185,7 +185,7 @@ def _claim(folder: Path, wanted: dict[str, Any], more: Mapping[str, Any]) -> Non
     if (folder / MANIFEST).exists():
         kept = read_manifest(folder)["settings"]
         for name in [*wanted, *kept]:
-            if kept.get(name) != wanted.get(name):
+            if json.dumps(kept.get(name)) != json.dumps(wanted.get(name)):  # in the same order, too: blocks go by it
                 told, asked = _difference(kept.get(name), wanted.get(name))
                 raise StoreError(f"{folder} holds results with {name} {told}, not {asked}: take another folder, or the same {name}")
     elif any((folder / FOLDER).glob("*.parquet")):

@@ -123,6 +123,17 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads((out / "report.json").read_text())["games"] == 12
     assert all(path.read_bytes() == data for path, data in before.items())
 
+    resumed = ["arena", "--resume", "--out", str(out), "--quiet"]
+    for option, value in (("--players", "3"), ("--seed", "1"), ("--deals-per-block", "3"), ("--rules", "protection=true")):
+        assert cli.main([*resumed, option, value]) == 2, option
+        assert "--resume goes on with its own" in capsys.readouterr().err
+    assert cli.main([*resumed, "--players", "2", "--rules", "protection=false", "--deals-per-block", "2"]) == 0
+    turned = [a.replace("wild[1]", "wild") for a in arguments]
+    turned[2:4] = turned[3:1:-1]
+    assert cli.main(turned) == 2
+    assert 'with agents ["heuristic", "wild"], not ["wild", "heuristic"]' in capsys.readouterr().err
+    assert cli.main(["arena", "beyond", "random", "heuristic", "--report", str(out)]) == 2
+
 
 @pytest.mark.parametrize(("agents", "width"), [(7, 80), (12, 80), (3, 120)])
 def test_the_report_fits_the_terminal(agents: int, width: int, tmp_path: Path) -> None:

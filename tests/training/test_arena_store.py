@@ -177,6 +177,8 @@ def test_settings_are_kept_apart(tmp_path: Path) -> None:
         claim(tmp_path, settings | {"seed": 1})
     with pytest.raises(StoreError, match=r'with agents \{"b": "2"\}, not \{"b": "3"\}'):
         claim(tmp_path, settings | {"agents": {"a": "1", "b": "3"}})
+    with pytest.raises(StoreError, match=r'with agents \["a", "b"\], not \["b", "a"\]'):
+        claim(tmp_path, settings | {"agents": {"b": "2", "a": "1"}})
     with pytest.raises(StoreError, match="with seed 0, not null"):
         claim(tmp_path, {"game": "beyond", "agents": settings["agents"]})
     assert read_manifest(tmp_path)["settings"] == settings
