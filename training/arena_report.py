@@ -67,6 +67,7 @@ def _agent(results: Results, told: dict[str, Any], k: int) -> dict[str, Any]:
     games, share = results.mean_share(k)
     mine = results.seating == k
     asked = results.decisions[mine].sum()
+    took = results.milliseconds[mine & (results.decisions > 0)]  # in a game that ends before its turn it takes no time
     at_fault = (results.fault_seat >= 0) & (results.seating[np.arange(len(results)), results.fault_seat] == k)
     kinds = Counter(map(str, results.fault_kind[at_fault]))
     return {
@@ -75,7 +76,7 @@ def _agent(results: Results, told: dict[str, Any], k: int) -> dict[str, Any]:
         "share": _share(share_by_deal(results.deal[games], share)) if len(games) else None,
         "games": len(games),
         "decisions_per_game": float(asked / max(mine.sum(), 1)),
-        "milliseconds_per_decision": float(np.median(results.milliseconds[mine])) if mine.any() else 0.0,
+        "milliseconds_per_decision": float(np.median(took)) if took.size else 0.0,
         "cut_off": float(results.truncated[games].mean()) if len(games) else 0.0,
         "faults": dict(sorted(kinds.items())),
         "fault_example": str(results.fault_reason[at_fault][0]) if at_fault.any() else "",
@@ -224,10 +225,17 @@ def markdown(told: dict[str, Any]) -> str:
     parts = ["\n".join(f"{line}  " for line in lines(told)).rstrip()]
     for title, (head, rows) in tables(told):
         align = ["---" if name in LEFT else "---:" for name in head]
-        told_rows = [[f"`{cell}`" if name == "agent" else cell for name, cell in zip(head, row, strict=True)] for row in rows]
-        table = "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in (head, align, *told_rows))
+        told_rows = [[_code(cell) if name == "agent" else cell for name, cell in zip(head, row, strict=True)] for row in rows]
+        table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (head, align, *told_rows))
         parts.append(f"{title}:\n\n{table}")
     return "\n\n".join(parts) + "\n"
+
+
+def _code(name: str) -> str:
+    """A name as code in Markdown, in one line."""
+    marks = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
+    space = " " if "`" in name else ""
+    return f"{marks}{space}{' '.join(name.split())}{space}{marks}"
 
 
 def write(folder: Path, told: dict[str, Any]) -> list[Path]:

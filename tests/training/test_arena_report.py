@@ -89,6 +89,21 @@ def test_faults_are_counted_with_an_example() -> None:
     assert "1 crash, 2 timeout |" in markdown(report) and "a lost 3 games by fault, as: too slow" in markdown(report)
 
 
+def test_games_without_a_turn_take_no_time() -> None:
+    """Where the others' faults end them before a seat has been asked."""
+    found = results([(deal, (0, 1), (1.0, 0.0)) for deal in range(5)], ("a", "b"))
+    found.decisions[:3, 0] = found.milliseconds[:3, 0] = 0
+    entry = next(e for e in summary(found, told(("a", "b")))["ranking"] if e["name"] == "a")
+    assert entry["milliseconds_per_decision"] == 2.0
+
+
+def test_names_do_not_break_markdown() -> None:
+    name = "program:python3 -c 'a|b`c``\n'"
+    text = markdown(summary(results([(0, (0, 1), (1.0, 0.0))], (name, "b")), told((name, "b"))))
+    assert "| 1 | ``` program:python3 -c 'a\\|b`c`` ' ``` |" in text
+    assert all(line.count("| ---") == 0 or line.startswith("|") for line in text.splitlines())
+
+
 def test_nothing_to_report_is_said() -> None:
     with pytest.raises(ValueError, match="no game has been finished"):
         summary(Results.of({}, ("a", "b"), 2), told(("a", "b")))
