@@ -82,13 +82,14 @@ FILE = re.compile(r"(['\"]?)(.+\.py)\1(?::(\w+))?")
 USAGE = "; ".join(f"{kind.form(name)} ({kind.doc})" for name, kind in KINDS.items()) + f"; your own: {SOURCES}"
 
 
-def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bool = False) -> Player:
-    """The agent of that name. variant: what it is to play, and what a policy must have been trained for unless any_variant.
+def agent(game: Game, name: str, variant: Variant | None = None, any_variant: bool = False, by_table: bool = False) -> Player:
+    """The agent of that name. variant: what it is to play, and what a policy must have been trained for unless any_variant; by_table: it
+    may be one that plays a table at a time and no more (`agents.program.TableBot`).
 
     UnknownAgent lists what there is; CheckpointError says what is wrong with a policy's files. A name of a file or module runs the code
     in it, and a program is run when it is first asked; all other names run no code but this project's.
     """
-    maker = _Maker(game, variant, any_variant, name)
+    maker = _Maker(game, variant, any_variant, name, by_table=by_table)
     kind_name, colon, rest = name.partition(":")
     kinds = {called: kind for called, kind in KINDS.items() if kind.is_there(game)}
     if kind := kinds.get(kind_name):
@@ -202,6 +203,7 @@ class _Maker:
     any_variant: bool
     name: str
     several: Sequence[Variant] = ()  # in place of one variant
+    by_table: bool = False
 
     def supplied(self, factory: Callable[..., Any]) -> dict[str, Any]:
         """What a factory gets without being an option: parameters called game, variant, any_variant; the rules of the variant, a tuple of
@@ -235,6 +237,8 @@ class _Maker:
             if called in KINDS:
                 raise
             raise UnknownAgent(f"{self.name}: {_failed(error)}") from error
+        if not is_player(made) and is_table_bot(made) and not self.by_table:
+            raise UnknownAgent(f"{self.name}: it plays a table at a time (start, decide, end, close), which tournaments alone can do")
         if not is_player(made) and not is_table_bot(made):
             needed = "act(observation, action_mask, rng) or act_on(positions, action_mask, rng)"
             raise UnknownAgent(f"{self.name}: an agent must have {needed}, unlike {made!r}")

@@ -259,7 +259,7 @@ def settings(setup: Setup) -> dict[str, Any]:
     game, variant = setup.parsed()
     agents = {}
     for name, told in setup.agents:
-        made = named.agent(game, told, variant, setup.any_variant)
+        made = named.agent(game, told, variant, setup.any_variant, by_table=True)
         agents[name] = {"agent": told, "digest": digest(told, made)}
     return {
         "format": FORMAT,

@@ -132,7 +132,8 @@ class BlockPlayer:
         if (index, copy) not in self._agents:
             if copy and not is_table_bot(self.agent(index)):
                 return self.agent(index)
-            self._agents[index, copy] = named.agent(self.game, self.setup.agents[index][1], self.variant, self.setup.any_variant)
+            name = self.setup.agents[index][1]
+            self._agents[index, copy] = named.agent(self.game, name, self.variant, self.setup.any_variant, by_table=True)
             if "torch" in sys.modules:
                 sys.modules["torch"].set_num_threads(1)  # results of another number of threads may differ, and workers share cores
         return self._agents[index, copy]

@@ -295,6 +295,16 @@ def test_an_agent_that_takes_no_attributes(tmp_path: Path) -> None:
     assert not hasattr(agent(GAME, str(tmp_path / "slots.py")), "name")
 
 
+def test_one_that_plays_a_table_at_a_time(tmp_path: Path) -> None:
+    """Whoever plays in batches could not ask it."""
+    methods = "".join(f"    def {name}(self, *given): ...\n" for name in ("start", "decide", "end", "close"))
+    (tmp_path / "table.py").write_text(f"class agent:\n{methods}")
+    name = str(tmp_path / "table.py")
+    assert agent(GAME, name, TWO, by_table=True).name == name
+    with pytest.raises(UnknownAgent, match=r"plays a table at a time \(start, decide, end, close\), which tournaments alone can do"):
+        agent(GAME, name, TWO)
+
+
 def test_agents_of_another_game() -> None:
     class Elsewhere:
         name = "elsewhere"
