@@ -1,9 +1,8 @@
 """What the search of a_way adds to `agents.tree`: the worth of a position as chances of victory, and of each action at first sight.
 
-Chances are a softmax over the seats of what their ways home (`agents.away_ways`) are worth. That depends on whether the seat has its
-turn, and has moved in it, or comes later in the round or not before the next. The table was fitted by maximum likelihood to games of
-the heuristic against itself in which every twentieth action was random (see docs/search.md). An action is guessed to be worth
-what the heuristic finds at its best end, all targets that it asks for included.
+The worth is what the value network says (`agents.value_network`) of the ways home (`agents.away_ways`), the hands and the turn. It was
+fitted by `training.fit_value` to games of the heuristic in which some actions were random. An action is guessed to be worth what the
+heuristic finds at its best end, all targets that it asks for included.
 """
 
 from __future__ import annotations
@@ -14,57 +13,64 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents import away_heuristic
-from agents.away_changes import Desk, alike_turns, study_all
+from agents.away_changes import LEAF, Desk, alike_turns, study_all
 from agents.away_heuristic import DEPTH, worth_of_action
-from agents.away_ways import ROOM, WEIGHTS, way_home
-from away_env.cards import MAX_PLAYERS, NUM_DESIGNS
+from agents.away_ways import ENDLESS, NO_WAY, NOT_STUDIED, ROOM, WEIGHTS, lay_out, search_on
+from agents.value_network import ValueNetwork, log_odds, rewards_of_odds, value_network
+from away_env.cards import ACTION_CARDS, MAX_PLAYERS, NUM_CARDS, NUM_DESIGNS
+from away_env.kernel import FACTION
+from away_env.rules import AwayRules
 from away_env.state import ACT, DISCARD, PLAY, SHIP, STATE
+from away_env.targets import ACTION
 from tabletop.compiled import kernel
 from tabletop.registry import Game
 
-KERNEL_PACKAGES = (*away_heuristic.KERNEL_PACKAGES, "agents.away_heuristic")
+KERNEL_PACKAGES = (*away_heuristic.KERNEL_PACKAGES, "agents.away_heuristic", "agents.value_network")
 
 #: Options of the search that serve this game best
-DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.3, "prior": 1.0}
+DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.3, "widening": 0.5}
 
 WEIGHED = np.array(list(WEIGHTS.values()), np.float64)
-TURN_MOVES_TO_COME, TURN_LAST_MOVE, LATER_IN_ROUND, NEXT_ROUND = range(4)
-MOVES = np.array([0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0])  # home
-#: log chances of a seat so many moves from home, in the four cases above: with two players, and with more
-CHANCE = np.array(
-    [
-        [
-            [4.52, 4.35, 3.72, 2.57, 1.64, 1.04, 0.50, 0.05],
-            [3.89, 3.89, 3.18, 2.15, 1.29, 0.99, 0.44, -0.07],
-            [4.87, 4.88, 4.02, 2.96, 1.88, 1.20, 0.71, -0.04],
-            [3.87, 3.15, 2.60, 1.88, 1.17, 0.78, 0.22, 0.06],
-        ],
-        [
-            [4.40, 4.30, 3.29, 2.25, 1.53, 0.84, 0.28, 0.06],
-            [3.90, 3.90, 2.96, 1.87, 1.27, 0.68, 0.34, 0.04],
-            [4.91, 4.90, 3.65, 2.32, 1.78, 1.18, 0.49, 0.09],
-            [4.10, 2.95, 2.07, 1.43, 1.06, 0.53, 0.10, -0.19],
-        ],
-    ]
-)
 SLOPE = 3.5  # of log chances by the heuristic's worth
 MARGIN = 0.25  # actions worth less than what is sure by so much are not looked at more closely
 
+#: Moves home between which the network is told where a way lies; also how near each of these the way is, from 0 to 1
+MOVES = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 15.0, 20.0])
+# of each seat, counted from the one to act: MOVES; lanes lead home; on its start base; has its turn still in this round; hand
+I_BY_LANES = len(MOVES)
+I_AT_BASE, I_TURN_TO_COME, I_HAND = I_BY_LANES + 1, I_BY_LANES + 2, I_BY_LANES + 3
+NUM_HAND = len(ACTION_CARDS) + 1  # action cards of each name, exploration cards
+SEAT_INPUTS = I_HAND + NUM_HAND
+# of all: phase 2 of the turn; phases; players; somebody is home; rounds left; cards of the hand that the faction played allows
+I_PART = SEAT_INPUTS * MAX_PLAYERS
+I_PHASE = I_PART + 1
+I_PLAYERS = I_PHASE + 4
+I_HOME = I_PLAYERS + MAX_PLAYERS - 1
+I_ROUNDS = I_HOME + 1
+I_FITTING = I_ROUNDS + 3
+NUM_INPUTS = I_FITTING + 2
+MAX_ROUNDS = AwayRules.place("max_rounds")
+LAST_ROUNDS = np.array([1.0, 3.0, 10.0])
+INPUT_SCALE = np.ones(NUM_INPUTS, np.float32)
+
 
 class Scratch(NamedTuple):
-    """Where positions are worked out."""
+    """Where positions are worked out, and the network that judges them."""
 
     desk: Desk
     records: np.ndarray
     masks: np.ndarray
     tried: np.ndarray
     worths: np.ndarray
+    inputs: np.ndarray
+    network: ValueNetwork
 
 
 def scratch(game: Game) -> Scratch:
     desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), np.zeros((NUM_DESIGNS, 4), np.int64))
     records, masks = np.zeros(DEPTH + 1, STATE), np.zeros((DEPTH + 1, game.num_actions), np.int8)
-    return Scratch(desk, records, masks, np.zeros(DEPTH + 1, np.int64), np.zeros(game.num_actions))
+    inputs = np.zeros(NUM_INPUTS, np.float32)
+    return Scratch(desk, records, masks, np.zeros(DEPTH + 1, np.int64), np.zeros(game.num_actions), inputs, value_network(game.name))
 
 
 def prepare(scratch: Scratch, record: Any) -> None:
@@ -93,31 +99,61 @@ def outcome(records, i):
 
 
 @kernel
-def log_chance(moves, case, n):
-    """What so many moves from home mean: a row of CHANCE, interpolated."""
+def describe_way(moves, inputs, at):
+    """Write where a way home lies among MOVES."""
     k = 0
     while k < MOVES.size - 2 and moves > MOVES[k + 1]:
         k += 1
     part = min((moves - MOVES[k]) / (MOVES[k + 1] - MOVES[k]), 1.0)
-    return (1.0 - part) * CHANCE[n, case, k] + part * CHANCE[n, case, k + 1]
+    inputs[at + k] = 1.0 - part
+    inputs[at + k + 1] = part
 
 
 @kernel
-def write_chances(s, moves, values):
-    """Write each seat's chance to win, by the moves from home of all, into values."""
+def describe_all(s, moves, by_lanes, inputs):
+    """Write what the value network goes by into inputs, for ways home of so many moves (P,), by lanes or not (P,)."""
+    inputs[:] = 0.0
     players = np.int64(s["players"])
     me = np.int64(s["seat"])
-    n = 0 if players == 2 else 1
-    total = 0.0
-    for seat in range(players):
-        if seat == me:
-            case = TURN_MOVES_TO_COME if s["part"] == 1 else TURN_LAST_MOVE
-        else:
-            case = LATER_IN_ROUND if seat > me else NEXT_ROUND
-        values[seat] = np.exp(log_chance(moves[seat], case, n))
-        total += values[seat]
-    for seat in range(values.size):
-        values[seat] = values[seat] / total if seat < players else 0.0
+    home = 0
+    for k in range(players):
+        seat = (me + k) % players
+        at = k * SEAT_INPUTS
+        describe_way(moves[seat], inputs, at)
+        inputs[at + I_BY_LANES] = by_lanes[seat]
+        inputs[at + I_AT_BASE] = s["stop"][seat] == 0 and not s["home"][seat]
+        inputs[at + I_TURN_TO_COME] = seat > me
+        home += s["home"][seat]
+    for card in range(NUM_CARDS):
+        seat = np.int64(s["place"][card])
+        if 0 <= seat < players:
+            action = np.int64(ACTION[card])
+            k = (seat - me + players) % players
+            inputs[k * SEAT_INPUTS + I_HAND + (action if action >= 0 else NUM_HAND - 1)] += 1.0
+            if seat == me and s["faction"] == FACTION[card]:
+                inputs[I_FITTING + (action >= 0)] += 1.0
+    inputs[I_PART] = s["part"] == 2
+    phase = s["phase"]
+    inputs[I_PHASE + (0 if phase == ACT else 1 if phase == PLAY else 2 if phase == DISCARD else 3)] = 1.0
+    inputs[I_PLAYERS + players - 2] = 1.0
+    inputs[I_HOME] = home
+    left = np.float64(s["options"][MAX_ROUNDS] - s["round"])
+    for k in range(LAST_ROUNDS.size):
+        inputs[I_ROUNDS + k] = max(1.0 - left / LAST_ROUNDS[k], 0.0)
+
+
+@kernel
+def describe(records, i, scratch):
+    """Write what the value network goes by of the position in row i."""
+    s = records[i]
+    rooms = scratch.desk.rooms
+    moves = np.empty(MAX_PLAYERS)
+    by_lanes = np.empty(MAX_PLAYERS)
+    lay_out(s, rooms[LEAF], WEIGHED)
+    for seat in range(np.int64(s["players"])):
+        moves[seat] = search_on(s, seat, WEIGHED, rooms, LEAF, LEAF, NO_WAY, NOT_STUDIED, LEAF, LEAF, ENDLESS)
+        by_lanes[seat] = rooms[LEAF]["by_lanes"] or s["home"][seat]
+    describe_all(s, moves, by_lanes, scratch.inputs)
 
 
 @kernel
@@ -128,15 +164,12 @@ def reward(chance, players):
 
 @kernel
 def evaluate(work, i, masks, scratch, values):
-    """Write the expected reward of each seat: of its chance to win, by the ways home."""
-    s = work[i]
-    players = np.int64(s["players"])
-    moves = scratch.desk.near
-    for seat in range(players):
-        moves[seat] = way_home(s, seat, WEIGHED)
-    write_chances(s, moves, values)
-    for seat in range(players):
-        values[seat] = reward(values[seat], players)
+    """Write the expected reward of each seat: of its chance to win, as the value network has it."""
+    describe(work, i, scratch)
+    odds = np.empty(MAX_PLAYERS)
+    players = np.int64(work[i]["players"])
+    log_odds(scratch.network, scratch.inputs, players, odds)
+    rewards_of_odds(odds, np.int64(work[i]["seat"]), players, values)
 
 
 @kernel
@@ -161,17 +194,22 @@ def guess(work, masks, scratch, guesses):
     """Write for each action without a child what reward the seat to act may expect of it."""
     s = work[0]
     players = np.int64(s["players"])
-    me = np.int64(s["seat"])
     now = weigh(work, masks, scratch, MARGIN)
-    moves = scratch.desk.near
+    moves = np.empty(MAX_PLAYERS)
+    by_lanes = np.empty(MAX_PLAYERS)
     for seat in range(players):
         moves[seat] = scratch.desk.rooms[seat]["moves"]
-    chances = np.empty(MAX_PLAYERS)
-    write_chances(s, moves, chances)
-    odds = chances[me] / max(1.0 - chances[me], 1e-9)
+        by_lanes[seat] = scratch.desk.rooms[seat]["by_lanes"] or s["home"][seat]
+    describe_all(s, moves, by_lanes, scratch.inputs)
+    odds = np.empty(MAX_PLAYERS)
+    log_odds(scratch.network, scratch.inputs, players, odds)
+    others = 0.0
+    for k in range(1, players):
+        others += np.exp(odds[k] - odds[0])
+    mine = 1.0 / max(others, 1e-9)  # odds
     for a in range(guesses.size):
         if masks[0, a] == 1:
-            shifted = odds * np.exp(SLOPE * min(max(scratch.worths[a] - now, -4.0), 4.0))
+            shifted = mine * np.exp(SLOPE * min(max(scratch.worths[a] - now, -4.0), 4.0))
             guesses[a] = reward(shifted / (1.0 + shifted), players)
 
 

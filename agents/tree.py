@@ -287,6 +287,7 @@ def search(
         while work[0]["over"] == LIVE:
             seat = np.int64(work[0]["seat"])
             child = NO_NODE
+            tried = 0
             untried = 0
             if in_tree:
                 tried = mark_tried(nodes, node, seat, mask)
@@ -309,7 +310,7 @@ def search(
             else:
                 fresh = in_tree
                 action = np.int64(-1)
-                if playout == HEURISTIC and (not in_tree or untried > 1):
+                if playout == HEURISTIC and (not in_tree or (tried == 0 and untried > 1)):
                     action = np.int64(playout_action(work, masks, scratch))
                     if in_tree and mask[action] == TRIED:
                         action = np.int64(-1)
