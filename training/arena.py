@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from agents import named
+from agents.value_network import file_of
 from tabletop.compiled import package_hash
 from tabletop.errors import CheckpointError, TabletopError, listed
+from tabletop.registry import games
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_results import Results
 from training.arena_schedule import Block, block_named, seatings
@@ -275,14 +277,17 @@ def settings(setup: Setup) -> dict[str, Any]:
 
 
 def digest(told: str, agent: Any) -> str:
-    """Of what an agent is made of: the source of its class (of one of ours, all of them), and what its name names: files, modules
-    and policies."""
+    """Of what an agent is made of: the source of its class (of one of ours, all of them, and the weights that searches judge by), and
+    what its name names: files, modules and policies."""
     from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy
 
     module = sys.modules.get(type(agent).__module__)
-    found = hashlib.sha256(package_hash("agents") if module and module.__name__.startswith("agents.") else b"")
+    ours = bool(module and module.__name__.startswith("agents."))
+    found = hashlib.sha256(package_hash("agents") if ours else b"")
     file = getattr(module, "__file__", None)
     paths = [Path(file)] if file else []
+    if ours:
+        paths += sorted(path for path in map(file_of, games()) if path.exists())
     for part in named.parts_of(told):
         if file := getattr(sys.modules.get(part), "__file__", None):
             paths.append(Path(file))

@@ -283,6 +283,16 @@ def test_parts_of_a_name_that_are_no_path() -> None:
         assert digest(name, None) == digest(name, None)
 
 
+def test_the_digest_is_also_of_the_weights_that_searches_judge_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = tmp_path / "weights.npz"
+    monkeypatch.setattr("training.arena.file_of", lambda game: weights)
+    found = []
+    for content in (b"one", b"two", b"one"):
+        weights.write_bytes(content)
+        found.append(digest("heuristic", agent(tabletop.game("beyond"), "heuristic")))
+    assert found[0] == found[2] != found[1]
+
+
 def test_while_one_plays_another_changes_nothing(tmp_path: Path) -> None:
     """Not even how many games are to be played."""
     arena = Arena(setup(), Goal(12), tmp_path / "run")
