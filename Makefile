@@ -34,6 +34,9 @@ study: $(READY)
 	$(BIN)/beyond-away variants away --also many_one_way:cards=examples/cards/many_one_way.toml \
 	  --also few_one_way:cards=examples/cards/few_one_way.toml --also max_rounds=20 --also max_rounds=12 \
 	  --games 20000 --ladder-games 0 --positions 200 --out runs/study-away
+	$(BIN)/beyond-away variants away --also many_one_way:cards=examples/cards/many_one_way.toml \
+	  --also few_one_way:cards=examples/cards/few_one_way.toml --also max_rounds=20 --also max_rounds=12 \
+	  --agents flat:samples=3 --games 2000 --ladder-games 0 --positions 200 --out runs/study-away-flat
 
 # installed once; again only when what is needed has changed
 $(READY): pyproject.toml constraints.txt
