@@ -210,7 +210,7 @@ def test_the_same_cells_in_another_order_are_another_study(tmp_path: Path) -> No
         if number == 0:
             Lab(made, tmp_path, [4]).run()
         else:
-            with pytest.raises(StoreError, match=r"order .*capture_slots=4.*, not .*capture_slots=0"):
+            with pytest.raises(StoreError, match=r"cells .*capture_slots=4.*, not .*capture_slots=0"):
                 Lab(made, tmp_path, [4])
 
 
