@@ -24,7 +24,7 @@ from agents import named
 from agents.value_network import file_of
 from tabletop.compiled import package_hash
 from tabletop.errors import CheckpointError, TabletopError, listed
-from tabletop.registry import games
+from tabletop.registry import Game, games
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_results import Results
 from training.arena_schedule import Block, block_named, seatings
@@ -272,8 +272,13 @@ def settings(setup: Setup) -> dict[str, Any]:
         "deals_per_block": setup.size,
         "any_variant": setup.any_variant,
         "interface": game.format.hex(),
-        "game_code": hashlib.sha256(b"".join(package_hash(package) for package in game.packages)).hexdigest()[:16],
+        "game_code": game_code(game),
     }
+
+
+def game_code(game: Game) -> str:
+    """Of the sources of a game's rules."""
+    return hashlib.sha256(b"".join(package_hash(package) for package in game.packages)).hexdigest()[:16]
 
 
 def digest(told: str, agent: Any) -> str:

@@ -70,9 +70,10 @@ SECONDS_BETWEEN_LINES = 30.0
 
 def run_and_show(name: str, config: VariantsConfig, console: Console, arguments: Sequence[str] = ()) -> None:
     """Run the study, write the report, and print what differs."""
+    from training.arena_store import interrupts
     from training.run import progress_bar
     from training.variants_report import HTML, ordered, write_report
-    from training.variants_run import Lab, continued, queries_interrupted, study_folder
+    from training.variants_run import Lab, continued, study_folder
 
     game = tabletop.game(name)
     cells = design(game, config.vary, config.players, config.one_at_a_time, config.also, config.rules)
@@ -98,9 +99,9 @@ def run_and_show(name: str, config: VariantsConfig, console: Console, arguments:
         try:
             results, stopped = lab.run(progress), False
         except KeyboardInterrupt:
-            with queries_interrupted():
+            with interrupts():
                 results, stopped = lab.results(), True
-    with queries_interrupted():
+    with interrupts():
         write_report(results, folder, shlex.join(["beyond-away", "variants", *arguments]) if arguments else "")
     for comparison in results.comparisons():
         console.print(f"{comparison.cell}, {comparison.table}, against {comparison.cell.baseline}:", markup=False, soft_wrap=True)

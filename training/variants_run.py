@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import multiprocessing
 import os
@@ -12,14 +11,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any
 
-from tabletop.compiled import package_hash
-from training.arena import WorkerDied, digest, made_with, terminate_is_interrupt
-from training.arena_store import MANIFEST, Blocks, claim, read_manifest
+from training.arena import WorkerDied, digest, game_code, made_with, terminate_is_interrupt
+from training.arena_store import MANIFEST, Blocks, claim, interrupts, read_manifest
 from training.files import make_folder, write_json
 from training.variants import RETRAIN, TOGETHER, Study, games_of_tables, make_agent
 from training.variants_block import GAMES, LADDER, POSITIONS, Block, play_block, size_of
@@ -92,7 +89,7 @@ class Lab:
         """Play what is missing. Ctrl-C and SIGTERM are raised as KeyboardInterrupt; whatever has been finished is stored."""
         self.store.lock()
         try:
-            with queries_interrupted(), Workers(self.workers) as workers:
+            with interrupts(), Workers(self.workers) as workers:
                 if RETRAIN in self.study.tables:
                     self._train(workers, progress)
                 for stage in self.stages():
@@ -136,17 +133,6 @@ class Lab:
         return Results(self.study, columns, looked=self.until_sure)
 
 
-@contextmanager
-def queries_interrupted() -> Iterator[None]:
-    """Ctrl-C and SIGTERM stay what they are while duckdb reads or writes: it answers them with a RuntimeError of its own."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "interrupted" not in str(error).lower():
-            raise
-        raise KeyboardInterrupt from None
-
-
 def settings(study: Study) -> dict[str, Any]:
     """What results depend on, for the manifest: what is asked for, the game's code, and what the agents are made of."""
     cell, game = study.cells[0], study.game
@@ -154,7 +140,7 @@ def settings(study: Study) -> dict[str, Any]:
     return {
         **study.json(),
         "agents": {name: digest(name, make_agent(game, name, cell)) for name in sorted(agents)},
-        "game_code": hashlib.sha256(b"".join(package_hash(package) for package in game.packages)).hexdigest()[:16],
+        "game_code": game_code(game),
     }
 
 

@@ -17,14 +17,14 @@ import pytest
 import tabletop
 from tabletop.errors import RulesError
 from training import cli
-from training.arena_store import StoreError
+from training.arena_store import StoreError, interrupts
 from training.comparison import paired, running_interval
 from training.play import play
 from training.variants import RETRAIN, Searches, Study, design, new_study
 from training.variants_block import Block, play_block
 from training.variants_pictures import forest
 from training.variants_report import write_report
-from training.variants_run import Lab, Workers, queries_interrupted, study_folder
+from training.variants_run import Lab, Workers, study_folder
 
 BEYOND = tabletop.game("beyond")
 
@@ -158,7 +158,7 @@ def test_an_interrupt_while_duckdb_writes_is_one(tmp_path: Path, monkeypatch: py
     with pytest.raises(KeyboardInterrupt):
         lab.run(lambda share, text: _interrupt_a_query(tmp_path))
     assert len(lab.store.done) == 1
-    with pytest.raises(RuntimeError, match="another"), queries_interrupted():
+    with pytest.raises(RuntimeError, match="another"), interrupts():
         raise RuntimeError("another fault")
 
 
