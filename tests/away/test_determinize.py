@@ -12,7 +12,7 @@ DEALS = 6000
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_every_unseen_card_is_as_likely_in_a_hand(players: int) -> None:
-    """Chi-square of how often each is in the next seat's hand; a hand's cards are drawn without replacement, which the factor allows for."""
+    """Chi-square of how often each is in the next seat's hand; a hand is drawn without replacement, which the factor allows for."""
     tables = tabletop.Tables("away", 1, players, seed=11)
     record, me = tables.records[0], int(tables.seat[0])
     unseen = np.flatnonzero((record["place"] >= 0) & (record["place"] <= 4) & (record["place"] != me))
