@@ -1,8 +1,7 @@
-"""What the search of a_way adds to `agents.tree`: the worth of a position as chances of victory, and of each action at first sight.
+"""What the search of a_way adds to `agents.tree`: the worth of a position as chances of victory, and the heuristic's first choice.
 
 The worth is what the value network says (`agents.value_network`) of the ways home (`agents.away_ways`), the hands and the turn. It was
-fitted by `training.fit_value` to games of the heuristic in which some actions were random. An action is guessed to be worth what the
-heuristic finds at its best end, all targets that it asks for included.
+fitted by `training.fit_value` to games of the heuristic in which some actions were random.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from agents import away_heuristic
 from agents.away_changes import LEAF, Desk, alike_turns, study_all
 from agents.away_heuristic import DEPTH, worth_of_action
 from agents.away_ways import ENDLESS, NO_WAY, NOT_STUDIED, ROOM, WEIGHTS, lay_out, search_on
-from agents.value_network import ValueNetwork, log_odds, rewards_of_odds, value_network
+from agents.value_network import ValueNetwork, judge, value_network
 from away_env.cards import ACTION_CARDS, MAX_PLAYERS, NUM_CARDS, NUM_DESIGNS
 from away_env.kernel import FACTION
 from away_env.rules import AwayRules
@@ -31,8 +30,7 @@ KERNEL_PACKAGES = (*away_heuristic.KERNEL_PACKAGES, "agents.away_heuristic", "ag
 DEFAULTS = {"playout": "heuristic", "depth": 0, "exploration": 0.3, "widening": 0.5}
 
 WEIGHED = np.array(list(WEIGHTS.values()), np.float64)
-SLOPE = 3.5  # of log chances by the heuristic's worth
-MARGIN = 0.25  # actions worth less than what is sure by so much are not looked at more closely
+LEAST = 1e-9  # difference of two worths
 
 #: Moves home between which the network is told where a way lies; also how near each of these the way is, from 0 to 1
 MOVES = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 15.0, 20.0])
@@ -61,7 +59,6 @@ class Scratch(NamedTuple):
     records: np.ndarray
     masks: np.ndarray
     tried: np.ndarray
-    worths: np.ndarray
     inputs: np.ndarray
     network: ValueNetwork
 
@@ -70,7 +67,7 @@ def scratch(game: Game) -> Scratch:
     desk = Desk(np.zeros(MAX_PLAYERS + 1, ROOM), np.zeros(MAX_PLAYERS), np.zeros((NUM_DESIGNS, 4), np.int64))
     records, masks = np.zeros(DEPTH + 1, STATE), np.zeros((DEPTH + 1, game.num_actions), np.int8)
     inputs = np.zeros(NUM_INPUTS, np.float32)
-    return Scratch(desk, records, masks, np.zeros(DEPTH + 1, np.int64), np.zeros(game.num_actions), inputs, value_network(game.name))
+    return Scratch(desk, records, masks, np.zeros(DEPTH + 1, np.int64), inputs, value_network(game.name))
 
 
 def prepare(scratch: Scratch, record: Any) -> None:
@@ -157,68 +154,27 @@ def describe(records, i, scratch):
 
 
 @kernel
-def reward(chance, players):
-    """The expected reward of a chance to win."""
-    return chance - (1.0 - chance) / (players - 1)
-
-
-@kernel
 def evaluate(work, i, masks, scratch, values):
     """Write the expected reward of each seat: of its chance to win, as the value network has it."""
     describe(work, i, scratch)
-    odds = np.empty(MAX_PLAYERS)
-    players = np.int64(work[i]["players"])
-    log_odds(scratch.network, scratch.inputs, players, odds)
-    rewards_of_odds(odds, np.int64(work[i]["seat"]), players, values)
-
-
-@kernel
-def weigh(work, masks, scratch, margin):
-    """Write into scratch.worths what the heuristic says of every action without a child, no closer than by `margin` less than the best or
-    than doing nothing; return what the position is worth to it."""
-    me = np.int64(work[0]["seat"])
-    desk = scratch.desk
-    now = study_all(work[0], me, WEIGHED, desk.rooms)
-    floor = now - margin
-    worths = scratch.worths
-    for a in range(worths.size):
-        if masks[0, a] == 1:
-            worth = worth_of_action(work, scratch.records, scratch.masks, scratch.tried, me, np.int64(a), now, WEIGHED, desk, floor)
-            worths[a] = max(worth, floor)
-            floor = max(floor, worth - margin)
-    return now
-
-
-@kernel
-def guess(work, masks, scratch, guesses):
-    """Write for each action without a child what reward the seat to act may expect of it."""
-    s = work[0]
-    players = np.int64(s["players"])
-    now = weigh(work, masks, scratch, MARGIN)
-    moves = np.empty(MAX_PLAYERS)
-    by_lanes = np.empty(MAX_PLAYERS)
-    for seat in range(players):
-        moves[seat] = scratch.desk.rooms[seat]["moves"]
-        by_lanes[seat] = scratch.desk.rooms[seat]["by_lanes"] or s["home"][seat]
-    describe_all(s, moves, by_lanes, scratch.inputs)
-    odds = np.empty(MAX_PLAYERS)
-    log_odds(scratch.network, scratch.inputs, players, odds)
-    others = 0.0
-    for k in range(1, players):
-        others += np.exp(odds[k] - odds[0])
-    mine = 1.0 / max(others, 1e-9)  # odds
-    for a in range(guesses.size):
-        if masks[0, a] == 1:
-            shifted = mine * np.exp(SLOPE * min(max(scratch.worths[a] - now, -4.0), 4.0))
-            guesses[a] = reward(shifted / (1.0 + shifted), players)
+    judge(scratch.network, scratch.inputs, np.int64(work[i]["seat"]), np.int64(work[i]["players"]), values)
 
 
 @kernel
 def playout_action(work, masks, scratch):
-    """The action that the heuristic finds best: the lowest of them."""
-    weigh(work, masks, scratch, 1e-9)
+    """The action that the heuristic finds best, all targets that it asks for included: the lowest of them."""
+    me = np.int64(work[0]["seat"])
+    desk = scratch.desk
+    now = study_all(work[0], me, WEIGHED, desk.rooms)
+    floor = now - LEAST  # what is not better than the best so far is not looked at more closely
     best = -1
-    for a in range(scratch.worths.size):
-        if masks[0, a] == 1 and (best < 0 or scratch.worths[a] > scratch.worths[best] + 1e-9):
-            best = a
+    best_worth = 0.0
+    for a in range(masks.shape[1]):
+        if masks[0, a] == 1:
+            worth = worth_of_action(work, scratch.records, scratch.masks, scratch.tried, me, np.int64(a), now, WEIGHED, desk, floor)
+            worth = max(worth, floor)
+            floor = max(floor, worth - LEAST)
+            if best < 0 or worth > best_worth + LEAST:
+                best = a
+                best_worth = worth
     return best

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.beyond_heuristic import WEIGHTS, decide
-from agents.value_network import ValueNetwork, log_odds, rewards_of_odds, value_network
+from agents.value_network import ValueNetwork, judge, value_network
 from beyond_env.cards import NUM_KINDS, NUM_SPIRITS
-from beyond_env.observation import LAYOUT, SEATS, observe
+from beyond_env.observation import LAYOUT, observe
 from beyond_env.reveal import SPIRIT
 from beyond_env.state import CHOOSE, REVEAL
 from tabletop.compiled import kernel
@@ -100,10 +100,7 @@ def describe(records, i, scratch):
 def evaluate(work, i, masks, scratch, values):
     """Write the expected reward of each seat: of its chance to win, as the value network has it."""
     describe(work, i, scratch)
-    odds = np.empty(SEATS)
-    players = np.int64(work[i]["players"])
-    log_odds(scratch.network, scratch.inputs, players, odds)
-    rewards_of_odds(odds, np.int64(work[i]["seat"]), players, values)
+    judge(scratch.network, scratch.inputs, np.int64(work[i]["seat"]), np.int64(work[i]["players"]), values)
 
 
 @kernel

@@ -100,7 +100,7 @@ class GuidedAgent(PositionAgent):
             action = int(self.kernels.read_root(t.nodes[i], w.visits, w.available, w.mean, w.values))
             if action < 0:  # a single iteration visits the root alone: the policy's choice
                 first = np.flatnonzero(t.nodes[i]["seat"][1 : t.size[i, 0]] == roots[i]["seat"]) + 1
-                action = int(t.nodes[i]["action"][first[t.nodes[i]["guess"][first].argmax()]])
+                action = int(t.nodes[i]["action"][first[t.nodes[i]["probability"][first].argmax()]])
             seat, players = int(roots[i]["seat"]), int(roots[i]["players"])
             answers.append((action, self._explainer(w, seat, players, action, done)))
         return answers

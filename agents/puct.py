@@ -1,7 +1,7 @@
 """Search guided by a policy, compiled: one step down the trees of many positions, and back up once the network has judged the leaves.
 
 The tree is that of `agents.tree` (SO-ISMCTS; Cowling, Powley, Whitehouse 2012), chosen through by PUCT (Rosin 2011; Silver et al.
-2017): a node's `guess` is here the policy's probability of the action. This module is a template like `agents.tree`.
+2017): a node's `probability` is the policy's, of the action. This module is a template like `agents.tree`.
 
 Arrays, for n trees: roots, work (n,) records; allowed, masks (n, A) int8; nodes (n, N); size (n, 1); path (n, DEEPEST + 1);
 length (n,); seats, whose turn it is at a leaf (n,): -1 where the network is not needed; values (n, P).
@@ -25,7 +25,6 @@ from agents.tree import (  # noqa: F401 - some are here to be replaced by a game
     determinize,
     evaluate,
     forget,
-    guess,
     mark_tried,
     observe,
     outcome,
@@ -61,7 +60,7 @@ def best_by_puct(nodes, node, seat, mask, exploration):
     while child != NO_NODE:
         n = nodes[child]
         if n["seat"] == seat and mask[n["action"]]:
-            total += n["guess"]
+            total += n["probability"]
         child = n["next"]
     best = NO_NODE
     best_score = -1e9
@@ -70,7 +69,7 @@ def best_by_puct(nodes, node, seat, mask, exploration):
         n = nodes[child]
         if n["seat"] == seat and mask[n["action"]]:
             mean = n["value"][seat] / n["visits"] if n["visits"] > 0 else at_first
-            score = mean + exploration * n["guess"] / max(total, 1e-9) * np.sqrt(n["available"]) / (1.0 + n["visits"])
+            score = mean + exploration * n["probability"] / max(total, 1e-9) * np.sqrt(n["available"]) / (1.0 + n["visits"])
             if score > best_score:
                 best_score = score
                 best = child
@@ -153,7 +152,7 @@ def add_uniform(nodes, size, node, seat, mask):
             child = add_child(nodes, size, node, np.int64(a), seat)
             if child == NO_NODE:
                 return
-            nodes[child]["guess"] = share
+            nodes[child]["probability"] = share
             nodes[child]["available"] = 1
             mask[a] = 2
 
@@ -172,7 +171,7 @@ def expand_rows(rows, work, masks, nodes, size, path, length, seats, chances, wo
             for a in range(mask.size):
                 if mask[a]:
                     child = add_child(nodes[i], size[i], leaf, np.int64(a), seat)
-                    nodes[i][child]["guess"] = chances[j, a]
+                    nodes[i][child]["probability"] = chances[j, a]
         for k in range(values.shape[1]):
             values[i, k] = 0.0
         for k in range(players):

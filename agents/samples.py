@@ -17,7 +17,6 @@ from agents.tree import (  # noqa: F401 - some are here to be replaced by a game
     determinize,
     evaluate,
     forget,
-    guess,
     observe,
     outcome,
     pay,

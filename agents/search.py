@@ -25,12 +25,11 @@ from tabletop.errors import EmptyMask
 from tabletop.registry import Game
 from tabletop.sampling import check_masks
 
-HOOKS = ("forget", "quiet", "outcome", "evaluate", "guess", "playout_action")
+HOOKS = ("forget", "quiet", "outcome", "evaluate", "playout_action")
 PLAYOUTS = {"random": tree.RANDOM, "heuristic": tree.HEURISTIC}
-DEFAULTS: dict[str, Any] = {"playout": "random", "depth": "end", "exploration": 0.7, "prior": 0.0, "widening": 0.0}
+DEFAULTS: dict[str, Any] = {"playout": "random", "depth": "end", "exploration": 0.7, "widening": 0.0}
 ITERATIONS = 1000
 MOST_NODES = 1 << 20  # of a tree, unless more are asked for
-SCRATCH_RECORDS = 10
 CHUNK = 32  # iterations between two looks at the clock
 
 
@@ -83,7 +82,6 @@ class Settings:
     playout: int
     depth: int
     exploration: float
-    prior: float
     widening: float
 
 
@@ -99,18 +97,17 @@ class Workspace:
                 ("next", np.int32),  # child of the same parent
                 ("visits", np.int32),
                 ("available", np.int32),  # visits of the parent in which the action was legal
-                ("guess", np.float32),  # value for `seat` at first sight
+                ("probability", np.float32),  # of the action, as a policy has it (agents.puct)
                 ("action", np.int32),  # that led here
                 ("seat", np.int16),  # that took it
             ],
             align=True,
         )
-        self.work = np.zeros(SCRATCH_RECORDS, game.dtype)
-        self.masks = np.zeros((SCRATCH_RECORDS, game.num_actions), np.int8)
+        self.work = np.zeros(1, game.dtype)
+        self.masks = np.zeros((1, game.num_actions), np.int8)
         own = own_module(game)
         self.scratch: Any = own.scratch(game) if hasattr(own, "scratch") else np.zeros(1, game.layout.dtype)
         self.prepare: Callable[[Any, Any], None] | None = getattr(own, "prepare", None)
-        self.guesses = np.zeros(game.num_actions)
         self.rewards = np.zeros(seats, np.float32)
         self.values = np.zeros(seats)
         self.nodes = np.zeros(nodes, node)
@@ -132,8 +129,8 @@ def search_row(bound: ModuleType, w: Workspace, roots: np.ndarray, row: int, all
         if until is not None:
             end = min(end, done + CHUNK)
         status = bound.search(
-            roots, row, np.uint64(seed), done, end, w.work, w.masks, w.scratch, w.rewards, w.values, w.guesses, w.nodes, w.size,
-            w.path, allowed, settings.playout, settings.depth, settings.exploration, settings.prior, settings.widening,
+            roots, row, np.uint64(seed), done, end, w.work, w.masks, w.scratch, w.rewards, w.values, w.nodes, w.size, w.path,
+            allowed, settings.playout, settings.depth, settings.exploration, settings.widening,
         )  # fmt: skip
         if status != tree.FINE:
             raise EmptyMask(f"a seat on turn had no legal action in a position that the search of row {row} came to")
@@ -249,10 +246,9 @@ class SearchAgent(PositionAgent):
 
     iterations, milliseconds: the budget of a decision, whichever ends first (default 1,000 iterations; milliseconds of wall time).
     playout: "random", or "heuristic": by the game's rule of thumb. depth: decisions of a playout before the position is evaluated, or
-    "end". exploration: constant of the upper confidence bound, in rewards (-1 to 1). prior: how many visits the guess that the game
-    makes of each action counts for; 0: actions are tried one by one, the rule of thumb's first. widening: then so many of them per
-    square root of a node's visits; 0: all, before any is tried again. None: what serves the game best (DEFAULTS of
-    agents.<game>_search). threads: decisions searched at the same time. nodes: most of a tree.
+    "end". exploration: constant of the upper confidence bound, in rewards (-1 to 1). widening: actions tried in a node, one by one, the
+    rule of thumb's first, for each square root of its visits; 0: all, before any is tried again. None: what serves the game best
+    (DEFAULTS of agents.<game>_search). threads: decisions searched at the same time. nodes: most of a tree.
 
     Without `milliseconds` a decision depends on the position, as its seat knows it, and the generator alone.
     """
@@ -266,12 +262,11 @@ class SearchAgent(PositionAgent):
         playout: str | None = None,
         depth: int | str | None = None,
         exploration: float | None = None,
-        prior: float | None = None,
         widening: float | None = None,
         threads: int = 1,
         nodes: int | None = None,
     ) -> None:
-        given = {"playout": playout, "depth": depth, "exploration": exploration, "prior": prior, "widening": widening}
+        given = {"playout": playout, "depth": depth, "exploration": exploration, "widening": widening}
         used = options_of(game, given)
         if iterations is None and milliseconds is None:
             iterations = ITERATIONS
@@ -280,22 +275,17 @@ class SearchAgent(PositionAgent):
         check_whole("iterations", iterations, 1, 10**9, optional=True)
         check_number("milliseconds", milliseconds, 0.1, 1e7, optional=True)
         check_number("exploration", used["exploration"], 0, 100)
-        check_number("prior", used["prior"], 0, 1000)
         check_number("widening", used["widening"], 0, 1000)
         check_whole("nodes", nodes, 2, 1 << 28, optional=True)
-        if used["prior"] > 0:
-            check_hook(game, "prior", "guess")
         self.settings = Settings(
             iterations,
             milliseconds,
             PLAYOUTS[used["playout"]],
             depth_of(used["depth"]),
             float(used["exploration"]),
-            float(used["prior"]),
             float(used["widening"]),
         )
-        per_iteration = 24 if used["prior"] > 0 else 2
-        wanted = MOST_NODES if iterations is None else 2 + iterations * per_iteration
+        wanted = MOST_NODES if iterations is None else 2 + 2 * iterations
         super().__init__(game, threads, nodes if nodes is not None else min(wanted, MOST_NODES))
         self.kernels = compiled(game, "search", "agents.tree", lambda bound: warm_up(game, bound))
 
@@ -309,7 +299,7 @@ def warm_up(game: Game, bound: ModuleType) -> None:
     """Compile the search by using it."""
     records, mask = first_decision(game)
     w = Workspace(game, 8)
-    search_row(bound, w, records, 0, mask, 1, Settings(2, None, tree.RANDOM, 0, 0.7, 0.0, 0.0))
+    search_row(bound, w, records, 0, mask, 1, Settings(2, None, tree.RANDOM, 0, 0.7, 0.0))
     bound.read_root(w.nodes, w.visits, w.available, w.mean, w.values)
 
 

@@ -4,8 +4,7 @@ This module is a template, as `tabletop.step` is: `agents.search.kernels` makes 
 that raise NotImplementedError are the game's own. The tree lies in a preallocated array of nodes; children are a linked list. Values
 are rewards as `tabletop.step.pay` gives them, one for each seat, so 2, 3 and 4 players are searched alike.
 
-Arrays: work (W,) records, the iteration's position in row 0 and rows to try things in behind it; masks (W, A) int8; scratch: whatever
-the game's own functions work with.
+Arrays: work (1,) records, the iteration's position; masks (1, A) int8; scratch: whatever the game's own functions work with.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tabletop.stream import draw_below, seed_guess
 LIVE = 0
 # arguments of the functions below are numpy's numbers, for numba compiles a copy of a function for every literal it is called with
 ROOT, NO_NODE = np.int64(0), np.int64(-1)
-HERE, THERE = np.int64(0), np.int64(1)  # rows of `work`: the position, and one looked at besides
+HERE = np.int64(0)  # row of `work`
 RANDOM, HEURISTIC = 0, 1  # kinds of playout
 TO_THE_END = -1  # depth
 TRIED = 2  # in a mask: legal, and there is a child for it
@@ -82,12 +81,6 @@ def evaluate(work, i, masks, scratch, values):
 
 
 @kernel
-def guess(work, masks, scratch, guesses):
-    """Write into guesses (A,) what reward the seat to act in row 0 may expect of each action with masks[0] == 1."""
-    guesses[:] = 0.0
-
-
-@kernel
 def playout_action(work, masks, scratch):
     """The action that a playout by rule of thumb takes in row 0, whose legal actions are masks[0] != 0."""
     return random_action(work, masks[0])
@@ -135,7 +128,7 @@ def add_child(nodes, size, parent, action, seat):
     n["visits"] = 0
     n["available"] = 0
     n["value"][:] = 0.0
-    n["guess"] = 0.0
+    n["probability"] = 0.0
     n["action"] = action
     n["seat"] = seat
     nodes[parent]["first"] = node
@@ -163,7 +156,7 @@ def start_tree(nodes, size):
     n["visits"] = 0
     n["available"] = 0
     n["value"][:] = 0.0
-    n["guess"] = 0.0
+    n["probability"] = 0.0
     n["action"] = -1
     n["seat"] = -1
     size[0] = 1
@@ -205,33 +198,15 @@ def random_untried(work, mask):
 
 
 @kernel
-def guess_children(work, masks, scratch, guesses, nodes, size, node, seat):
-    """A child for every action without one, with a guess of what it is worth to the seat."""
-    if count_untried(masks[0]) == 0:
-        return
-    guess(work, masks, scratch, guesses)
-    for a in range(masks.shape[1]):
-        if masks[0, a] == 1:
-            child = add_child(nodes, size, node, a, seat)
-            if child == NO_NODE:
-                return
-            nodes[child]["guess"] = guesses[a]
-            nodes[child]["available"] = 1
-            masks[0, a] = TRIED
-
-
-@kernel
-def best_child(nodes, node, seat, mask, exploration, prior):
-    """The available child that the upper confidence bound is highest for; the guess counts as `prior` visits. Ties: latest child."""
+def best_child(nodes, node, seat, mask, exploration):
+    """The available child that the upper confidence bound is highest for. Ties: latest child."""
     best = NO_NODE
     best_score = -UNSEEN
     child = nodes[node]["first"]
     while child != NO_NODE:
         n = nodes[child]
         if n["seat"] == seat and mask[n["action"]]:
-            visits = n["visits"] + prior
-            score = (n["value"][seat] + prior * n["guess"]) / visits
-            score += exploration * np.sqrt(np.log(n["available"] + 1.0) / visits)
+            score = n["value"][seat] / n["visits"] + exploration * np.sqrt(np.log(n["available"] + 1.0) / n["visits"])
             if score > best_score:
                 best_score = score
                 best = child
@@ -250,17 +225,9 @@ def back_up(nodes, path, length, values):
 
 
 @kernel
-def shift_values(values, players, seat, value):
-    """Give the seat another value, at the others' expense in equal parts."""
-    more = value - values[seat]
-    for k in range(players):
-        values[k] += more if k == seat else -more / (players - 1)
-
-
-@kernel
 def search(
-    roots, row, seed, begin, end, work, masks, scratch, rewards, values, guesses, nodes, size, path, allowed,
-    playout, depth, exploration, prior, widening,
+    roots, row, seed, begin, end, work, masks, scratch, rewards, values, nodes, size, path, allowed,
+    playout, depth, exploration, widening,
 ):  # fmt: skip
     """Iterations begin to end - 1 of the search from roots[row], each on cards dealt again from the stream of (seed, iteration): down the
     tree, one node further, a playout, and back up. STUCK if a seat on turn had no legal action.
@@ -291,12 +258,10 @@ def search(
             untried = 0
             if in_tree:
                 tried = mark_tried(nodes, node, seat, mask)
-                if prior > 0.0:
-                    guess_children(work, masks, scratch, guesses, nodes, size, node, seat)
-                elif tried == 0 or widening == 0.0 or tried < widening * np.sqrt(nodes[node]["visits"] + 1.0):
+                if tried == 0 or widening == 0.0 or tried < widening * np.sqrt(nodes[node]["visits"] + 1.0):
                     untried = count_untried(mask)
                 if untried == 0:
-                    child = best_child(nodes, node, seat, mask, exploration, prior)
+                    child = best_child(nodes, node, seat, mask, exploration)
                 in_tree = untried > 0 or child != NO_NODE  # else the array is full
             if not in_tree:
                 if depth >= 0 and steps >= depth and quiet(work, HERE):
@@ -306,34 +271,24 @@ def search(
                 steps += 1
             if child != NO_NODE:
                 action = np.int64(nodes[child]["action"])
-                fresh = nodes[child]["visits"] == 0
+            elif playout == HEURISTIC and (not in_tree or (tried == 0 and untried > 1)):
+                action = np.int64(playout_action(work, masks, scratch))
             else:
-                fresh = in_tree
-                action = np.int64(-1)
-                if playout == HEURISTIC and (not in_tree or (tried == 0 and untried > 1)):
-                    action = np.int64(playout_action(work, masks, scratch))
-                    if in_tree and mask[action] == TRIED:
-                        action = np.int64(-1)
-                if action < 0:
-                    action = np.int64(random_untried(work, mask) if in_tree else random_action(work, mask))
-                if in_tree:
-                    child = add_child(nodes, size, node, action, seat)
-                    if child == NO_NODE:
-                        in_tree = False
-                    else:
-                        nodes[child]["available"] = 1
-            guessed = in_tree and fresh and prior > 0.0 and depth == 0
-            if guessed:
-                work[THERE] = work[HERE]
+                action = np.int64(random_untried(work, mask) if in_tree else random_action(work, mask))
+            if child == NO_NODE and in_tree:
+                child = add_child(nodes, size, node, action, seat)
+                if child == NO_NODE:
+                    in_tree = False
+                else:
+                    nodes[child]["available"] = 1
             act(work, HERE, action)
             if not settle(work, HERE, True, mask):
                 return STUCK
-            guessed = guessed and work[0]["over"] == LIVE and not quiet(work, HERE)
             if in_tree:
                 node = child
                 path[length] = child
                 length += 1
-                in_tree = not fresh and length < DEEPEST - 1
+                in_tree = untried == 0 and length < DEEPEST - 1
                 if in_tree and work[0]["over"] == LIVE:
                     what = outcome(work, HERE)
                     if what != 0:
@@ -344,11 +299,6 @@ def search(
                             node = child
                             path[length] = child
                             length += 1
-            if guessed:  # in the middle of what it does it cannot be evaluated
-                evaluate(work, THERE, masks, scratch, values)
-                shift_values(values, np.int64(work[THERE]["players"]), seat, np.float64(nodes[path[length - 1]]["guess"]))
-                valued = True
-                break
         if not valued:
             returns(work, HERE, rewards, values)
         back_up(nodes, path, length, values)

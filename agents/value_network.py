@@ -76,8 +76,10 @@ def log_odds(network, inputs, players, values):
 
 
 @kernel
-def rewards_of_odds(odds, me, players, values):
-    """Write the expected reward of each seat into values (P,), for log odds (P,) of the seats counted from `me`."""
+def judge(network, inputs, me, players, values):
+    """Write the expected reward of each seat into values (P,), for inputs (D,) that tell of a position from the seat `me`."""
+    odds = np.empty(values.size)
+    log_odds(network, inputs, players, odds)
     most = odds[0]
     for k in range(1, players):
         most = max(most, odds[k])

@@ -80,7 +80,7 @@ def test_a_leaf_gets_all_its_children_or_none(monkeypatch: pytest.MonkeyPatch, s
         for parent in np.flatnonzero(nodes["first"] > 0):
             chances, child = 0.0, nodes[parent]["first"]
             while child > 0:
-                chances += nodes[child]["guess"] if nodes[child]["seat"] >= 0 else 1.0
+                chances += nodes[child]["probability"] if nodes[child]["seat"] >= 0 else 1.0
                 child = nodes[child]["next"]
             assert chances > 0.999
 

@@ -35,7 +35,6 @@ def untrained(game: tabletop.Game) -> PolicyAgent:
 MAKERS = {
     "search": lambda game: SearchAgent(game, iterations=40),
     "search, random playouts": lambda game: SearchAgent(game, iterations=20, playout="random", depth=20, widening=0.0),
-    "search, guesses": lambda game: SearchAgent(game, iterations=20, **({"prior": 1.0} if game.name == "away" else {})),
     "flat": lambda game: FlatAgent(game, samples=2),
     "guided": lambda game: GuidedAgent(game, untrained(game), iterations=12),
 }

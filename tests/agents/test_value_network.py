@@ -9,7 +9,7 @@ import tabletop
 from agents import value_network
 from agents.named import agent as agent_named
 from agents.search import kernels, own_module
-from agents.value_network import ValueNetwork, log_odds, rewards_of_odds
+from agents.value_network import ValueNetwork, judge, log_odds
 from tabletop.opponents import answer
 
 GAMES = ("beyond", "away")
@@ -36,13 +36,20 @@ def test_two_layers_of_rectified_units(dtype, players):
         assert (found[players:] == 99).all()
 
 
+def always(odds) -> ValueNetwork:
+    """A network that gives every position these odds."""
+    network = drawn_network(7, np.random.default_rng(0))
+    network.last[:], network.last_bias[:] = 0, np.log(odds)
+    return network
+
+
 def test_odds_are_rewards_of_the_seats_from_the_one_to_act():
     values = np.full(4, 99.0)
-    rewards_of_odds(np.log([3.0, 1.0]), 1, 2, values)  # seat 1 is to act and wins three games of four
+    judge(always([3.0, 1.0, 9.0, 9.0]), np.zeros(7), 1, 2, values)  # seat 1 is to act and wins three games of four
     np.testing.assert_allclose(values, [-0.5, 0.5, 0, 0])
-    rewards_of_odds(np.log([1.0, 2.0, 1.0]), 2, 3, values)  # the seat after seat 2 is seat 0
+    judge(always([1.0, 2.0, 1.0, 9.0]), np.zeros(7), 2, 3, values)  # the seat after seat 2 is seat 0
     np.testing.assert_allclose(values, [0.5 - 0.25, 0.25 - 0.375, 0.25 - 0.375, 0])
-    rewards_of_odds(np.array([500.0, -500.0, 0.0, 0.0]), 0, 4, values)
+    judge(always([1e30, 1e-30, 1.0, 1.0]), np.zeros(7), 0, 4, values)
     np.testing.assert_allclose(values, [1, -1 / 3, -1 / 3, -1 / 3])
 
 
