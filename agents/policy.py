@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 
 import tabletop
 from tabletop.errors import CheckpointError, RulesError, listed
+from tabletop.reading import read_json
 from tabletop.registry import Game
 from tabletop.rules import Variant
 from tabletop.sampling import check_masks
@@ -161,7 +161,7 @@ def find_policy(path: str | Path) -> Path:
     latest = folder / "latest.json"
     if latest.is_file():
         try:
-            named = folder / str(json.loads(latest.read_text())["checkpoint"])
+            named = folder / str(read_json(latest)["checkpoint"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{latest} is damaged: {error}") from None
         if (named / CARD_FILE).is_file():
@@ -172,7 +172,7 @@ def find_policy(path: str | Path) -> Path:
 def read_card(folder: Path) -> dict[str, Any]:
     """What stands in a checkpoint's policy.json, checked."""
     try:
-        card = json.loads((folder / CARD_FILE).read_text())
+        card = read_json(folder / CARD_FILE)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{folder / CARD_FILE} cannot be read: {str(error).splitlines()[0]}") from None
     needed = ("format", "game", "variants", "interface", "network")

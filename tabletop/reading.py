@@ -1,7 +1,10 @@
-"""The lines of a position's text, as every game writes it: the variant, then fields `name: item, item, …` with comments after #."""
+"""Reading what others have written: the lines of a position's text, as every game writes it (the variant, then fields `name: item, item, …`
+with comments after #), and JSON files."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from tabletop.errors import SetupError
@@ -61,3 +64,11 @@ def lines_of(text: str, rules: type[Rules]) -> tuple[Variant, list[Line]]:
     if variant is None:
         raise SetupError(f"line 1: the text is empty; it begins with a variant, such as {rules.game}(players=2)")
     return variant, [Line(n, name, tuple(i for i in (i.strip() for i in value.split(",")) if i)) for n, name, value in found]
+
+
+def read_json(path: Path) -> Any:
+    """The value in a file; OSError, or ValueError if there is none, however deep it is nested."""
+    try:
+        return json.loads(path.read_text())
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -17,17 +17,12 @@ from typing import Any
 
 import numpy as np
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover  (Windows: nothing keeps two writers apart)
-    fcntl = None  # type: ignore[assignment]
-
 from tabletop.errors import TabletopError, listed
-from training.files import make_folder, remove_parts, replaced, write_json
+from tabletop.reading import read_json
+from training.files import Lock, make_folder, remove_parts, replaced, write_json
 
 FOLDER = "results"
 MANIFEST = "arena.json"
-LOCK = ".lock"
 
 
 class StoreError(TabletopError, ValueError):
@@ -49,7 +44,7 @@ class Blocks:
         self.folder = folder / FOLDER
         self._connection = duckdb.connect(config={"threads": 1})
         self._errors = duckdb.Error
-        self._lock: Any = None
+        self._lock: Lock | None = None
         self.damaged: list[str] = []
         self.done: set[str] = set()
         self._look()
@@ -87,17 +82,7 @@ class Blocks:
         if len({len(column) for column in rows.values()}) != 1:
             raise ValueError(f"the columns of a block must have one length, not {({name: len(c) for name, c in rows.items()})}")
         self.lock()
-        self._connection.register("rows", rows)
-        try:
-            with replaced(self.path(block)) as temporary:
-                quoted = str(temporary).replace("'", "''")
-                with interrupts():
-                    self._connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
-        except self._errors as error:
-            number = re.search(r'"errno":"(\d+)"', str(error))
-            raise StoreError(f"cannot write {self.path(block)}: {os.strerror(int(number[1])) if number else _line(error)}") from None
-        finally:
-            self._connection.unregister("rows")
+        write_parquet(self.path(block), rows, self._connection)
         self.done.add(block)
 
     def read(self, blocks: Iterable[str] | None = None) -> dict[str, np.ndarray]:
@@ -145,7 +130,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """What `arena.json` of a run's folder says; StoreError if there is none to read."""
     path = folder / MANIFEST
     try:
-        told = json.loads(path.read_text())
+        told = read_json(path)
         if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
             raise ValueError("it holds no settings")
     except OSError as error:
@@ -155,20 +140,33 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return told
 
 
+def write_parquet(path: Path, columns: Mapping[str, np.ndarray], connection: Any = None) -> None:
+    """Write columns of one length each, texts as objects; StoreError says why it cannot be. connection: duckdb's, if there is one."""
+    import duckdb
+
+    connection = connection or duckdb.connect(config={"threads": 1})
+    connection.register("rows", dict(columns))
+    try:
+        with replaced(path) as temporary, interrupts():
+            quoted = str(temporary).replace("'", "''")
+            connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+    except duckdb.Error as error:
+        number = re.search(r'"errno":"(\d+)"', str(error))
+        raise StoreError(f"cannot write {path}: {os.strerror(int(number[1])) if number else _line(error)}") from None
+    finally:
+        connection.unregister("rows")
+
+
 def _line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _lock(folder: Path) -> Any:
-    """The lock of a folder of results, as a file that holds it until it is closed; StoreError if another process writes to it."""
-    file = open(make_folder(folder) / LOCK, "a")  # noqa: SIM115
+def _lock(folder: Path) -> Lock:
+    """The lock of a folder of results, which is made if need be; StoreError if another process writes to it."""
     try:
-        if fcntl:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
+        return Lock(make_folder(folder))
+    except BlockingIOError:
         raise StoreError(f"another process is writing results to {folder}") from None
-    return file
 
 
 def claim(folder: Path, settings: Mapping[str, Any], more: Mapping[str, Any] | None = None, locked: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""Checkpoints of a training run: everything that going on depends on, so that a resumed run is the uninterrupted one.
+"""Checkpoints of a training run: everything that going on depends on, so that a run resumed from between two updates of
+self-play is the uninterrupted one.
 
 A checkpoint is a folder that appears by a rename: the policy's two files (see agents.policy), and `trainer.safetensors` with
 `trainer.json`: optimizer, generators, games under way, opponents, counters. No pickle anywhere. `latest.json` names the newest.
@@ -21,6 +22,7 @@ from safetensors.torch import load_file
 
 from agents.policy import CARD_FILE, WEIGHTS_FILE, find_policy, interface, load_weights, read_card, save_tensors, save_weights
 from tabletop.errors import CheckpointError, TabletopError, listed
+from tabletop.reading import read_json
 from training.files import write_folder, write_json
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 TRAINER_FILE = "trainer.safetensors"
 TRAINER_CARD = "trainer.json"
-TOLD = ("decisions", "imitated", "games", "elapsed", "phase", "metrics", "play")
+TOLD = ("decisions", "imitated", "games", "elapsed", "phase", "metrics", "play", "digest")
 
 
 @dataclass
@@ -113,6 +115,7 @@ def _play_state(trainer: Trainer, tensors: dict[str, torch.Tensor]) -> dict[str,
         "lengths": env._lengths.tolist(),
         "num_timesteps": model.num_timesteps,
         "n_updates": model._n_updates,
+        "updates": trainer.updates,
         "numpy": [kind, position, has_gauss, gauss],
         "opponents": trainer.opponents.state(),
     }
@@ -123,7 +126,7 @@ def load(run: Path) -> State:
     folder = find_policy(run)
     card = read_card(folder)
     try:
-        told = json.loads((folder / TRAINER_CARD).read_text())
+        told = read_json(folder / TRAINER_CARD)
         tensors = load_file(folder / TRAINER_FILE)
         found = digest(folder / TRAINER_FILE)
     except (OSError, ValueError, SafetensorError) as error:
@@ -132,7 +135,7 @@ def load(run: Path) -> State:
         raise CheckpointError(f"{folder / TRAINER_CARD} is damaged: it must have {listed(TOLD)}")
     if wrong := [name for name, good in _checks(told).items() if not good]:
         raise CheckpointError(f"{folder / TRAINER_CARD} is damaged: {listed(wrong)}")
-    if told.get("digest", found) != found:
+    if told["digest"] != found:
         raise CheckpointError(f"{folder / TRAINER_FILE} is damaged: it is not what {TRAINER_CARD} was written with")
     return State(folder, card, told, tensors)
 
@@ -143,7 +146,7 @@ def _checks(told: dict[str, Any]) -> dict[str, bool]:
     good = {name: _is_count(told[name]) for name in ("decisions", "imitated", "games")}
     good |= {name: _is_number(told.get(name, 0.0)) for name in ("elapsed", "warm")}
     good["phase"] = told["phase"] in ("imitate", "play")
-    good["play"] = play is None or (isinstance(play, dict) and _is_count(play.get("n_updates")))
+    good["play"] = play is None or (isinstance(play, dict) and all(_is_count(play.get(name)) for name in ("n_updates", "updates")))
     good["metrics"] = isinstance(metrics, list) and all(map(_is_evaluation, metrics))
     return good
 
@@ -184,7 +187,7 @@ def restore(trainer: Trainer, state: State) -> None:
     trainer.before, trainer.phase, trainer.metrics = told["elapsed"], told["phase"], told["metrics"]
     trainer.warm = told.get("warm", 0.0)
     if told["play"] is not None:
-        trainer.updates = told["play"]["n_updates"] // trainer.config.epochs
+        trainer.updates = told["play"]["updates"]
 
 
 def restore_play(trainer: Trainer, state: State) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +39,34 @@ def make_folder(path: Path) -> Path:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes that ask for it from writing in a folder, which stays as it is; RunFolderError if another one does so now."""
-    if fcntl is None:  # pragma: no cover
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
     try:
+        lock = Lock(folder)
+    except BlockingIOError:
+        raise RunFolderError(f"another process is training in {folder}; name another folder by --out") from None
+    with closing(lock):
+        yield
+
+
+class Lock:
+    """A folder is locked until `close`, or the end of this object or of the process, however it ends; BlockingIOError if another one has
+    it locked. The folder stays as it is."""
+
+    def __init__(self, folder: Path) -> None:
+        if fcntl is None:  # pragma: no cover
+            return
+        handle = os.open(folder, os.O_RDONLY)
+        self._close = weakref.finalize(self, os.close, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise RunFolderError(f"another process is training in {folder}; name another folder by --out") from None
+            self.close()
+            raise
         except OSError:  # a file system without locks
             pass
-        yield
-    finally:
-        os.close(handle)
+
+    def close(self) -> None:
+        if fcntl is not None:
+            self._close()
 
 
 @contextmanager

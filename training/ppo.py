@@ -21,7 +21,6 @@ from agents.named import heuristic
 from agents.policy import PolicyAgent, make_card, make_network, network_spec
 from tabletop.errors import TabletopError
 from tabletop.registry import Game
-from tabletop.sb3 import LearnerVecEnv
 from training import checkpoint
 from training.config import TrainConfig, run_folder
 from training.evaluate import Result, evaluate
@@ -29,7 +28,7 @@ from training.files import locked, make_folder, remove_parts, write_json
 from training.imitate import foresee, imitate
 from training.lookahead import LookaheadVecEnv
 from training.self_play import Opponents
-from training.shaping import ShapedVecEnv, potential
+from training.shaping import TrainingVecEnv, potential
 
 Report = Callable[[str, float, str], None]  # phase, share of the run done, what to say
 
@@ -145,7 +144,7 @@ class Trainer:
             game, self.network_spec, self.folder / "past", c.opponent_heuristic or 0.0, c.opponent_random, c.past_selves, c.seed,
             self.variants,
         )  # fmt: skip
-        self.env: LearnerVecEnv | None = None
+        self.env: TrainingVecEnv | None = None
         self.model: MaskablePPO | None = None
         self.state: checkpoint.State | None = None
         with locked(self.folder):
@@ -266,11 +265,10 @@ class Trainer:
         """Self-play with PPO until the run is finished."""
         c = self.config
         of = [self.variants[i % len(self.variants)] for i in range(c.tables)]
-        options: dict[str, Any] = {"seed": c.seed, "opponents": self.opponents}
-        make: Any = LearnerVecEnv
-        if c.shaping:
-            make, options = ShapedVecEnv, options | {"weight": c.shaping, "gamma": c.gamma}
-        self.env = make(self.game, c.tables, [v.players for v in of], [v.rules for v in of], **options)
+        self.env = TrainingVecEnv(
+            self.game, c.tables, [v.players for v in of], [v.rules for v in of], seed=c.seed, opponents=self.opponents,
+            weight=c.shaping, gamma=c.gamma,
+        )  # fmt: skip
         seen = LookaheadVecEnv(self.env, self.lookahead) if self.lookahead else self.env
         self.model = MaskablePPO(
             KitPolicy, seen, policy_kwargs={"kit_network": self.network}, device="cpu", seed=c.seed, n_steps=c.steps,
@@ -335,6 +333,7 @@ class Course(BaseCallback):
         super().__init__()
         self.trainer = trainer
         self.resumed = trainer.resumed_in_play
+        self.epochs = trainer.model._n_updates if trainer.model else 0  # of PPO, in all updates so far
 
     def _on_rollout_start(self) -> None:
         """After an update and before the next rollout: the point that checkpoints are taken at and resumed from."""
@@ -346,10 +345,12 @@ class Course(BaseCallback):
         with torch.inference_mode():  # before anything is made of the network
             refuse_diverged(t.network(torch.from_numpy(np.ascontiguousarray(t.model._last_obs)))[0])
         t.decisions = t.imitated + self.num_timesteps
-        t.updates = updates = t.model._n_updates // t.config.epochs
-        if updates and updates % t.config.snapshot_every == 0:
+        if t.model._n_updates > self.epochs:  # epochs, of which an update has fewer where it stops at target_kl
+            t.updates += 1
+            self.epochs = t.model._n_updates
+        if t.updates and t.updates % t.config.snapshot_every == 0:
             t.opponents.add(t.network, t.decisions)
-        if updates and t.share() - t.evaluated() >= t.config.evaluate_every and not t.finished():
+        if t.updates and t.share() - t.evaluated() >= t.config.evaluate_every and not t.finished():
             t._evaluate(t.config.evaluate_games, "on the way")
         t._checkpoint_when_due()
         t.report("self-play", t.share(), f"{t.decisions:,} decisions, {t.games:,} games")

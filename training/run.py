@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -15,8 +14,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agents.named import baselines
+from agents.named import baselines, quoted
 from tabletop.errors import CheckpointError
+from tabletop.reading import read_json
 from tabletop.registry import Game
 from training.config import TrainConfig, run_folder
 from training.evaluate import Result
@@ -55,7 +55,7 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
         say(f"stopped early after {trainer.decisions:,} decisions; nothing is lost")
     else:
         console.print(results_table(results, "the learned policy"))
-    say(f"checkpoint      {folder / json.loads((folder / 'latest.json').read_text())['checkpoint']}")
+    say(f"checkpoint      {folder / read_json(folder / 'latest.json')['checkpoint']}")
     if trainer.metrics:
         say(f"learning curve  {folder / 'curve.png'}")
     say(f"a game to read  {folder / 'game.txt'}")
@@ -68,7 +68,7 @@ def train_and_show(game: Game, config: TrainConfig, console: Console) -> None:
 
 def what_next(trainer: Trainer, interrupted: bool, rival: str) -> list[list[str]]:
     """Commands that go on from a run, as words: for the first of its variants, where it has several."""
-    game, policy, variant, c = trainer.game.name, f"policy:{trainer.folder}", trainer.variants[0], trainer.config
+    game, policy, variant, c = trainer.game.name, f"policy:{quoted(str(trainer.folder))}", trainer.variants[0], trainer.config
     rules = ["--rules", str(variant.rules)] if str(variant.rules) else []
     players = ["--players", str(variant.players)] if variant.players != 2 else []
     told = [
@@ -93,7 +93,7 @@ def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
     """The settings of the run in the folder, of which a resume may change only its length, its threads and its quietness."""
     folder = config.out or run_folder(game, config)
     try:
-        told = json.loads((folder / "run.json").read_text())
+        told = read_json(folder / "run.json")
         settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told["settings"].items()}
         stored = TrainConfig(**settings | {"out": folder, "resume": True})
         stored.with_preset()  # checks the numbers

@@ -1,4 +1,5 @@
-"""Potential-based shaping for games in which random play hardly ever ends: a wish of the trainer's, never of the environment's.
+"""The environment that PPO learns from: where games end for it, and potential-based shaping, a wish of the trainer's for games in which
+random play hardly ever ends.
 
 Every transition from s to s' gets gamma x P(s') - P(s) on top of its reward, and P is 0 when a game is over. What that adds up to
 over a game does not depend on how it is played, so the best play stays the same (Ng, Harada, Russell 1999).
@@ -30,22 +31,20 @@ def potential(game: Game, observation: np.ndarray) -> np.ndarray:
     return np.where(home, np.float32(0), -way).astype(np.float32)
 
 
-class ShapedVecEnv(LearnerVecEnv):
-    """LearnerVecEnv whose rewards have the shaping added; the news of ended games tell the rewards without it."""
+class TrainingVecEnv(LearnerVecEnv):
+    """LearnerVecEnv in which a game that the rules cut off has ended, with rewards of 0, as the observation foretells; elsewhere PPO would
+    add what it thinks the position is worth. Rewards have the shaping added, by its weight; the news of ended games tell them without."""
 
-    def __init__(self, *arguments: Any, weight: float, gamma: float, **options: Any) -> None:
+    def __init__(self, *arguments: Any, weight: float = 0.0, gamma: float = 1.0, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.weight, self.gamma = weight, gamma
-        self.before = potential(self.game, self.learner.observation)
-
-    def reset(self) -> np.ndarray:
-        observation = super().reset()
-        self.before = potential(self.game, observation)
-        return observation
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        before = potential(self.game, self.learner.observation) if self.weight else None
         observation, rewards, dones, infos = super().step_wait()
-        after = potential(self.game, observation)
-        rewards += self.weight * (self.gamma * np.where(dones, np.float32(0), after) - self.before)
-        self.before = after
+        if before is not None:
+            after = potential(self.game, observation)
+            rewards += self.weight * (self.gamma * np.where(dones, np.float32(0), after) - before)
+        for row in np.flatnonzero(dones):
+            infos[row]["TimeLimit.truncated"] = False
         return observation, rewards, dones, infos

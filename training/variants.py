@@ -83,7 +83,7 @@ class Study:
 
     def agents_of(self, table: str, cell: Cell, policies: str = "") -> list[str]:
         """The names of the agents at a table. policies: the folder of those that were trained for each variant."""
-        return [f"policy:{policies}/{self.key(cell)}"] if table == RETRAIN else table.split(TOGETHER)
+        return [f"policy:{named.quoted(f'{policies}/{self.key(cell)}')}"] if table == RETRAIN else table.split(TOGETHER)
 
     def key(self, cell: Cell) -> str:
         """A cell's name in files."""

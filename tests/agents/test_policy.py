@@ -224,7 +224,7 @@ def test_a_card_that_does_not_fit(copy: Path, damage: str) -> None:
     assert "\n" not in str(caught.value) and str(copy) in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"beyond"', "{}", "\x00\xff", '{"format": 1'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"beyond"', "{}", "\x00\xff", '{"format": 1', "[" * 100_000])
 def test_a_damaged_card(copy: Path, text: str) -> None:
     (copy / CARD_FILE).write_bytes(text.encode("latin-1"))
     with pytest.raises(CheckpointError, match=CARD_FILE):

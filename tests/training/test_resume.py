@@ -50,6 +50,13 @@ def phase(run: Path) -> str:
     return "play" if told["play"] else told["phase"]
 
 
+def test_updates_are_counted_though_they_stop_early(tmp_path: Path) -> None:
+    """At target_kl an update has fewer epochs than it might."""
+    trainer(tmp_path / "run", epochs=3, target_kl=1e-12, imitate=0.0, decisions=1000).run()
+    play = checkpoint.load(tmp_path / "run").told["play"]
+    assert play["updates"] == play["num_timesteps"] // 64 and play["n_updates"] < 3 * play["updates"]
+
+
 def test_the_run_is_of_use_here(whole: tuple[Path, list[Path]]) -> None:
     """It has many past selves, more agents than a roster keeps, and evaluations on the way."""
     run, copies = whole

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import tabletop
+from agents.random_agent import RandomAgent
 from tabletop.sampling import random_actions
-from training.shaping import ShapedVecEnv, potential
+from training.shaping import TrainingVecEnv, potential
 
 
 def test_shaping_telescopes_to_minus_the_first_potential() -> None:
     game = tabletop.game("away")
-    env = ShapedVecEnv(game, 8, 2, "max_rounds=6", seed=3, weight=0.5, gamma=1.0)
+    env = TrainingVecEnv(game, 8, 2, "max_rounds=6", seed=3, weight=0.5, gamma=1.0)
     rng = np.random.default_rng(0)
     observation = env.reset()
     first, total, ended = potential(game, observation), np.zeros(8), 0
@@ -24,6 +25,38 @@ def test_shaping_telescopes_to_minus_the_first_potential() -> None:
             first[row], total[row] = potential(game, observation)[row], 0.0
             ended += 1
     assert ended >= 8
+
+
+def test_a_game_that_is_cut_off_has_ended_with_nothing() -> None:
+    """PPO adds what it thinks of a position to rewards of games that were cut off by something else than the rules."""
+    env = TrainingVecEnv("away", 8, 2, "max_rounds=2", seed=3)
+    rng = np.random.default_rng(0)
+    env.reset()
+    ended = 0
+    for _ in range(200):
+        _, rewards, dones, infos = env.step(random_actions(env.action_masks(), rng))
+        assert (env.learner.truncated == dones).all()
+        assert all(rewards[row] == 0 and infos[row]["TimeLimit.truncated"] is False for row in np.flatnonzero(dones))
+        ended += int(dones.sum())
+    assert ended >= 8
+
+
+def test_what_is_added_depends_on_the_positions_alone() -> None:
+    """A run that is resumed has other games dealt at first."""
+    rng = np.random.default_rng(0)
+    one, other = (TrainingVecEnv("away", 8, 2, seed=seed, weight=0.5) for seed in (3, 4))
+    one.reset()
+    for _ in range(20):
+        one.step(random_actions(one.action_masks(), rng))
+    arrays, told = one.learner.state()
+    other.learner.restore_state({name: array.copy() for name, array in arrays.items()}, told, lambda name: RandomAgent())
+    added = 0
+    for _ in range(30):
+        actions = random_actions(one.action_masks(), rng)
+        rewards = [env.step(actions)[1] for env in (one, other)]
+        assert (rewards[0] == rewards[1]).all()
+        added += np.count_nonzero(rewards[0])
+    assert added
 
 
 def test_the_potential_rises_towards_home() -> None:
