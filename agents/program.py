@@ -22,7 +22,8 @@ import json
 import shlex
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -32,7 +33,7 @@ from tabletop.registry import Game
 from tabletop.rules import Variant
 from tabletop.sampling import check_masks
 
-__all__ = ["KINDS", "PROTOCOL", "BotFault", "ProgramBot", "TableBot", "is_table_bot"]
+__all__ = ["KINDS", "PROTOCOL", "BotFault", "ProgramBot", "TableBot", "close_bots", "is_table_bot"]
 
 PROTOCOL = 1
 SECONDS_TO_QUIT = 0.5
@@ -64,6 +65,14 @@ class TableBot(Protocol):
 def is_table_bot(player: Any) -> TypeGuard[TableBot]:
     """Is it to be played table by table?"""
     return all(callable(getattr(player, name, None)) for name in ("start", "decide", "end", "close"))
+
+
+def close_bots(players: Iterable[Any]) -> None:
+    """Tell those that play table by table that there are no more games. What they do then is nobody's concern."""
+    for player in players:
+        if is_table_bot(player):
+            with suppress(Exception, SystemExit):
+                player.close()
 
 
 class ProgramBot:

@@ -60,10 +60,12 @@ def play_table(
     rng = np.random.default_rng((seed, deal)) if rng is None else rng
     decisions, seconds = np.zeros(variant.players, np.int64), np.zeros(variant.players)
     row, seat = np.zeros(1, np.int64), 0
+    told: list[TableBot] = []  # of the game's start
     try:
         for seat, player in enumerate(players):
             if is_table_bot(player):
                 player.start(variant, seat)
+                told.append(player)
         while (seat := int(tables.seat[0])) >= 0:
             player, begun = players[seat], time.perf_counter()
             if is_table_bot(player):
@@ -74,7 +76,11 @@ def play_table(
             decisions[seat] += 1
             tables.step(action)
     except (Exception, SystemExit) as error:
-        return _forfeited(players, seat, _fault_of(error), decisions, seconds)
+        fault = _fault_of(error)
+        for bot in told:
+            if bot is not players[seat]:
+                _tell_end(bot, _forfeited(len(players), seat)[0], (seat, fault.kind))
+        return Played(*_forfeited(len(players), seat), decisions, seconds, False, fault, seat)
     rewards = tables.rewards[0, : variant.players].copy()
     won = np.zeros(variant.players) if tables.truncated[0] else tables.records["won"][0, : variant.players].astype(np.float64)
     share = won / won.sum() if won.sum() else np.full(variant.players, 1.0 / variant.players)
@@ -106,11 +112,8 @@ def _fault_of(error: BaseException) -> BotFault:
     return BotFault(said(error).partition(": ")[2] if isinstance(error, tabletop.ActionError) else said(error), kind)
 
 
-def _forfeited(players: Sequence[Player | TableBot], seat: int, fault: BotFault, decisions: np.ndarray, seconds: np.ndarray) -> Played:
-    share = np.full(len(players), 1.0 / (len(players) - 1))
+def _forfeited(players: int, seat: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rewards and shares (P,) of a game that the player of a seat has lost by a fault."""
+    share = np.full(players, 1.0 / (players - 1))
     share[seat] = 0.0
-    rewards = np.where(np.arange(len(players)) == seat, -1.0, share).astype(np.float32)
-    for place, player in enumerate(players):
-        if place != seat and is_table_bot(player):
-            _tell_end(player, rewards, (seat, fault.kind))
-    return Played(rewards, share, decisions, seconds, False, fault, seat)
+    return np.where(np.arange(players) == seat, -1.0, share).astype(np.float32), share

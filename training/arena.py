@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import platform
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any
 
 from agents import named
 from agents.value_network import file_of
 from tabletop.compiled import package_hash
-from tabletop.errors import CheckpointError, TabletopError, listed
+from tabletop.errors import CheckpointError, listed
 from tabletop.registry import Game, games
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_results import Results
 from training.arena_schedule import Block, block_named, seatings
 from training.arena_store import Blocks, StoreError, claim, read_manifest
+from training.workers import Workers, terminate_is_interrupt
 
 FORMAT = 1
 DEFAULT_GAMES, MOST_GAMES = 200, 20_000  # of each pairing: played; and at most, when playing until sure
@@ -102,20 +97,22 @@ class Arena:
         self.store.lock()
         try:
             claim(self.folder, self._settings, self._more, locked=True)  # another may have begun and ended here since
-            with terminate_is_interrupt(), Worker(self.setup) if self.workers == 1 else Workers(self.setup, self.workers) as worker:
+            with terminate_is_interrupt(), Workers(self.workers, _begin, self.setup, end=_end) as workers:
                 for stage in self.stages():
                     todo = [block for block in stage if block.name not in self.store.done]
                     done = len(stage) - len(todo)
                     if progress:
                         progress(done / len(stage), self._told(stage, done, todo))
-                    for block, columns, seconds in worker.play(todo, deadline):
+                    left = todo.copy()
+                    for at, (columns, seconds) in workers.run([(_play, b) for b in todo], [f"block {b.name}" for b in todo], deadline):
+                        block = todo[at]
                         self.store.append(block.name, columns)
                         done += 1
-                        todo.remove(block)
+                        left.remove(block)
                         self.seconds.setdefault(block.group, []).append(seconds)
                         if progress:
-                            progress(done / len(stage), self._told(stage, done, todo))
-                    if todo:
+                            progress(done / len(stage), self._told(stage, done, left))
+                    if left:
                         return False
             return True
         finally:
@@ -148,82 +145,19 @@ def results_of(store: Blocks, setup: Setup, rounds: int | None = None) -> Result
     return results
 
 
-class Worker:
-    """Plays blocks in this process."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.player = BlockPlayer(setup)
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.player.close()
-
-    def play(self, blocks: list[Block], deadline: float | None) -> Iterator[tuple[Block, dict[str, Any], float]]:
-        """(block, its columns, seconds it took) for one block after another; none is begun after the deadline (time.monotonic)."""
-        for block in list(blocks):
-            if deadline is not None and time.monotonic() >= deadline:
-                return
-            self.player.prepare(block)
-            begun = time.monotonic()
-            yield block, self.player.play(block), time.monotonic() - begun
-
-
-class Workers(Worker):
-    """Plays blocks in processes of their own, which end with this one however it ends."""
-
-    def __init__(self, setup: Setup, number: int) -> None:
-        self.number = number
-        self.before = set(multiprocessing.active_children())
-        context = multiprocessing.get_context("forkserver")  # a forked copy of a process that has computed in threads may hang
-        self.pool = ProcessPoolExecutor(number, context, _begin, (setup,))
-
-    def __exit__(self, *_: object) -> None:
-        self.pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - self.before:
-            process.terminate()
-
-    def play(self, blocks: list[Block], deadline: float | None) -> Iterator[tuple[Block, dict[str, Any], float]]:
-        waiting = list(blocks)
-        running: dict[Future[tuple[dict[str, Any], float]], Block] = {}
-        while waiting or running:
-            while waiting and len(running) < self.number and (deadline is None or time.monotonic() < deadline):
-                block = waiting.pop(0)
-                running[self.pool.submit(_play, block)] = block
-            if not running:
-                return
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                block = running.pop(future)
-                try:
-                    yield block, *future.result()
-                except BrokenProcessPool:
-                    played = [block.name, *(other.name for other in running.values())]
-                    raise WorkerDied(f"a worker process died; it played block {' or '.join(played)}; finished ones are stored") from None
-
-
-class WorkerDied(TabletopError, RuntimeError):
-    """A worker process ended, by a signal or for want of memory."""
-
-
 _player: BlockPlayer | None = None
 
 
 def _begin(setup: Setup) -> None:
-    """In a worker: Ctrl-C is the parent's to answer, one thread for torch, and no life without the parent."""
     global _player
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = "1"
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     _player = BlockPlayer(setup)
 
 
-def _end_with(sentinel: int) -> None:
-    wait_for([sentinel])
-    os._exit(1)
+def _end() -> None:
+    global _player
+    if _player:
+        _player.close()
+    _player = None
 
 
 def _play(block: Block) -> tuple[dict[str, Any], float]:
@@ -231,19 +165,6 @@ def _play(block: Block) -> tuple[dict[str, Any], float]:
     _player.prepare(block)
     begun = time.monotonic()
     return _player.play(block), time.monotonic() - begun
-
-
-class terminate_is_interrupt:
-    """While this holds, SIGTERM is as Ctrl-C."""
-
-    def __enter__(self) -> None:
-        self.main = threading.current_thread() is threading.main_thread()
-        if self.main:
-            self.before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-    def __exit__(self, *_: object) -> None:
-        if self.main:
-            signal.signal(signal.SIGTERM, self.before)
 
 
 def duration(seconds: float) -> str:

@@ -11,7 +11,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 import tabletop
 from agents import named
 from agents.process import BotFault, said
-from agents.program import is_table_bot
+from agents.program import close_bots, is_table_bot
 from agents.table import play_table
 from tabletop.opponents import is_searcher
 from tabletop.registry import Game
@@ -145,10 +144,7 @@ class BlockPlayer:
 
     def close(self) -> None:
         """End the programs."""
-        for agent in self._agents.values():
-            if is_table_bot(agent):
-                with suppress(Exception, SystemExit):  # it has played
-                    agent.close()
+        close_bots(self._agents.values())
         self._agents.clear()
 
     def play(self, block: Block) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def evaluate(
         any_variant: allow a policy that was trained for other variants
     """
     from agents import named
+    from agents.program import close_bots
     from training.evaluate import evaluate as measure
     from training.run import progress_bar, results_table
 
@@ -68,9 +69,12 @@ def evaluate(
     variant = found.variant(rules, players)
     subject = named.agent(found, agent, variant, any_variant)
     rivals = [named.agent(found, name, variant, any_variant) for name in against] or None
-    with progress_bar(console) as bar:
-        task = bar.add_task("playing", total=1.0, note="")
-        results = measure(found, subject, [variant], games, seed, rivals, lambda done, of: bar.update(task, completed=done / of))
+    try:
+        with progress_bar(console) as bar:
+            task = bar.add_task("playing", total=1.0, note="")
+            results = measure(found, subject, [variant], games, seed, rivals, lambda done, of: bar.update(task, completed=done / of))
+    finally:
+        close_bots([subject, *(rivals or [])])
     console.print(results_table(results, agent))
 
 
@@ -92,12 +96,16 @@ def watch(
         any_variant: allow a policy that was trained for other variants
     """
     from agents import named
+    from agents.program import close_bots
     from training.transcript import transcript
 
     found = tabletop.game(game)
     variant = found.variant(rules, len(agents))
     players = [named.agent(found, name, variant, any_variant) for name in agents]
-    print(transcript(found, variant, players, seed, deal), end="")
+    try:
+        print(transcript(found, variant, players, seed, deal), end="")
+    finally:
+        close_bots(players)
 
 
 def rules(game: GameName) -> None:

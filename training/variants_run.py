@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any
 
-from training.arena import WorkerDied, digest, game_code, made_with, terminate_is_interrupt
-from training.arena_store import MANIFEST, Blocks, claim, interrupts, read_manifest
+import numpy as np
+
+from training.arena import digest, game_code, made_with
+from training.arena_store import MANIFEST, Blocks, StoreError, claim, interrupts, read_manifest
 from training.files import make_folder, write_json
 from training.variants import RETRAIN, TOGETHER, Study, games_of_tables, make_agent
 from training.variants_block import GAMES, LADDER, POSITIONS, Block, play_block, size_of
 from training.variants_results import Results, as_columns
+from training.workers import Workers, terminate_is_interrupt
 
 Progress = Callable[[float, str], None]  # share of the whole that is done, and what there is to say
 POLICIES = "policies"
@@ -45,7 +41,8 @@ class Lab:
         if wrong := [name for name in decide if name not in known]:
             raise ValueError(f"variants are not compared by {wrong[0]!r} in every game; there are {', '.join(sorted(known))}")
         goal = {"games": self.games, "until_sure": until_sure, "decide": list(decide)}
-        claim(folder, settings(study), {"goal": goal, "made_with": made_with()})
+        self._settings, self._more = settings(study), {"goal": goal, "made_with": made_with()}
+        claim(folder, self._settings, self._more)
         self.store = Blocks(folder)
 
     # -- what there is to play -----------------------------------------------------------------------------------------
@@ -89,7 +86,8 @@ class Lab:
         """Play what is missing. Ctrl-C and SIGTERM are raised as KeyboardInterrupt; whatever has been finished is stored."""
         self.store.lock()
         try:
-            with interrupts(), Workers(self.workers) as workers:
+            claim(self.folder, self._settings, self._more, locked=True)  # another may have begun and ended here since
+            with terminate_is_interrupt(), interrupts(), Workers(self.workers) as workers:
                 if RETRAIN in self.study.tables:
                     self._train(workers, progress)
                 for stage in self.stages():
@@ -101,7 +99,8 @@ class Lab:
     def _play(self, stage: list[Block], workers: Workers, progress: Progress | None) -> None:
         todo = [block for block in stage if block.name not in self.store.done]
         calls = [(play_block, self.study, block, str(self.folder / POLICIES)) for block in todo]
-        for done, (at, columns) in enumerate(workers.run(calls), len(stage) - len(todo) + 1):
+        names = [f"block {block.name}" for block in todo]
+        for done, (at, columns) in enumerate(workers.run(calls, names), len(stage) - len(todo) + 1):
             self.store.append(todo[at].name, columns)
             if progress:
                 cell, table = self.study.cells[todo[at].cell], self.study.tables[todo[at].table]
@@ -112,7 +111,7 @@ class Lab:
         todo = [cell for cell in self.study.cells if not (self.folder / POLICIES / f"{self.study.key(cell)}.json").exists()]
         make_folder(self.folder / POLICIES)
         calls = [(train_policy, self.study, self.study.cells.index(cell), str(self.folder / POLICIES)) for cell in todo]
-        for done, (at, _) in enumerate(workers.run(calls), 1):
+        for done, (at, _) in enumerate(workers.run(calls, [f"the training for {cell}" for cell in todo]), 1):
             if progress:
                 progress(done / len(todo), f"trained for {todo[at]}")
 
@@ -129,8 +128,18 @@ class Lab:
         for key, by_what in found.items():
             columns[key] = {}
             for names in by_what.values():
-                columns[key] |= as_columns(self.store.read(names))
+                read = self.store.read(names)
+                self._check_deals(read)
+                columns[key] |= as_columns(read)
         return Results(self.study, columns, looked=self.until_sure)
+
+    def _check_deals(self, read: dict[str, np.ndarray]) -> None:
+        """StoreError names a block that holds another one's deals."""
+        for name in np.unique(read["block"]):
+            block = Block.named(name)
+            assert block is not None
+            if (read["deal"][read["block"] == name] // size_of(self.study, block) != block.number).any():
+                raise StoreError(f"{self.store.path(name)} holds another block's deals: remove it, and its own are played again")
 
 
 def settings(study: Study) -> dict[str, Any]:
@@ -185,59 +194,3 @@ def train_policy(study: Study, at: int, folder: str) -> None:
         raise KeyboardInterrupt from None
     told = [{"opponent": r.opponent, "share": r.share.mean, "low": r.share.low, "high": r.share.high} for r in results]
     write_json(Path(folder) / f"{key}.json", {"variant": cell.variant, **length, "results": told})
-
-
-class Workers:
-    """Calls functions in processes of their own, which end with this one however it ends; of one worker, in this process."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __enter__(self) -> Workers:
-        self.terminate = terminate_is_interrupt()
-        self.terminate.__enter__()
-        self.children = set(multiprocessing.active_children())
-        context = multiprocessing.get_context("forkserver")  # a forked copy of a process that has computed in threads may hang
-        self.pool = ProcessPoolExecutor(self.number, context, _begin) if self.number > 1 else None
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.pool:
-            self.pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - self.children:
-                process.terminate()
-        self.terminate.__exit__()
-
-    def run(self, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """(place of the call, what it returned), as they end. calls: a function and its arguments each."""
-        if self.pool is None:
-            for at, (function, *arguments) in enumerate(calls):
-                yield at, function(*arguments)
-            return
-        waiting = list(enumerate(calls))
-        running: dict[Any, int] = {}
-        while waiting or running:
-            while waiting and len(running) < 2 * self.number:
-                at, (function, *arguments) = waiting.pop(0)
-                running[self.pool.submit(function, *arguments)] = at
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                try:
-                    result = future.result()
-                except BrokenProcessPool:
-                    raise WorkerDied("a worker process died, by a signal or for want of memory; what was finished is stored") from None
-                yield running.pop(future), result
-
-
-def _begin() -> None:
-    """In a worker: Ctrl-C is the parent's to answer, one thread for each, and no life without the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = "1"
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_with(sentinel: int) -> None:
-    wait_for([sentinel])
-    os._exit(1)
-

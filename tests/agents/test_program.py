@@ -23,6 +23,7 @@ from agents.process import KINDS
 from agents.program import PROTOCOL, BotFault, ProgramBot
 from agents.random_agent import RandomAgent
 from agents.table import play_table
+from training import cli
 from training.evaluate import evaluate
 from training.play import play
 
@@ -269,7 +270,7 @@ def test_whatever_a_table_bot_raises_is_its_own_loss(where: str, error: BaseExce
     other = Told()
     played = play_table(GAME, TWO, [Told(where, error), other])
     assert played.fault is not None and played.fault_seat == 0 and (played.fault.kind, played.fault.reason) == ("crash", reason)
-    assert played.fault.reason.encode() and other.ends == 1
+    assert played.fault.reason.encode() and other.ends == (where == "decide")  # a game that it was not told of has no end
 
 
 @pytest.mark.parametrize("error", [RuntimeError("at the end"), SystemExit(1)])
@@ -414,3 +415,18 @@ def test_examples_play_all_variants(monkeypatch: pytest.MonkeyPatch) -> None:
             rest = [RandomAgent() for _ in range(players - 1)]
             assert play_table(GAME, GAME.variant(rules, players), [*rest, example], seed=players).fault is None
     example.close()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["evaluate beyond BOT --against random --games 2", "watch beyond BOT random", "arena beyond BOT random"],
+    ids=lambda command: command.split()[0],
+)
+def test_it_is_told_that_there_are_no_more_games(command: str, tmp_path: Path) -> None:
+    log, file = tmp_path / "log", tmp_path / "bot.py"
+    file.write_text(BOT.replace("REACT", f"open({str(log)!r}, 'a').write(m['type'] + chr(10))"))
+    words = [f"program:{sys.executable} {file}" if word == "BOT" else word for word in command.split()]
+    if words[0] == "arena":
+        words += ["--games", "4", "--workers", "2", "--out", str(tmp_path / "arena")]
+    assert cli.main(words) == 0
+    assert log.read_text().splitlines()[-1] == "quit"

@@ -16,12 +16,14 @@ import tabletop
 from agents.named import agent, quoted
 from tests.training.kill_arena import AGENTS, difference, kill_and_resume, uninterrupted, values
 from training import arena as arena_module
-from training.arena import Arena, Goal, WorkerDied, digest, new_setup, setup_of
+from training.arena import MOST_GAMES, Arena, Goal, digest, new_setup, setup_of
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_report import load
+from training.arena_run import Asked, what_to_play
 from training.arena_schedule import Block
 from training.arena_store import Blocks, StoreError
 from training.play import play
+from training.workers import WorkerDied
 
 BOTS = '''
 import os
@@ -198,7 +200,7 @@ def test_workers_play_as_this_process_does(tmp_path: Path) -> None:
 
 def test_a_worker_that_dies_is_named(tmp_path: Path, bots: Path) -> None:
     arena = Arena(setup(("random", f"bad={bots}:dies")), Goal(2), tmp_path / "run", 2)
-    with pytest.raises(WorkerDied, match="a worker process died; it played block 00000-0000"):
+    with pytest.raises(WorkerDied, match="a worker process died, by a signal or for want of memory, in block 00000-0000"):
         arena.run()
 
 
@@ -280,7 +282,7 @@ def test_what_an_agent_is_made_of_is_noticed_wherever_it_lies(tmp_path: Path, fo
 
 def test_parts_of_a_name_that_are_no_path() -> None:
     for name in ("program:python3 -c 'time'", "program:python3 -c '" + "x" * 5000 + "'", "bot.py,mode=sys"):
-        assert digest(name, None) == digest(name, None)
+        assert digest(name, None) == digest("random", None)  # nothing is read
 
 
 def test_the_digest_is_also_of_the_weights_that_searches_judge_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,6 +324,14 @@ def test_until_sure_stops_when_it_knows(tmp_path: Path) -> None:
     assert difference(tmp_path / "a", tmp_path / "b") == []
     again = Arena(setup(size=10), Goal(80, until_sure=True), tmp_path / "a")
     assert [block.name for stage in again.stages() for block in stage] == sorted(again.store.done)
+
+
+def test_more_games_of_a_tournament_that_is_played_until_it_is_sure(tmp_path: Path) -> None:
+    for until_sure in (True, False):
+        out = tmp_path / str(until_sure)
+        Arena(setup(), Goal(12, until_sure), out)
+        assert what_to_play(Asked(out=out, resume=True, games=30))[1] == Goal(30, until_sure)
+    assert what_to_play(Asked(out=out, resume=True, until_sure=True))[1] == Goal(MOST_GAMES, True)
 
 
 def test_until_sure_ends_early_when_all_is_settled(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -223,6 +224,23 @@ def test_files_of_others_among_the_results_are_left_alone(tmp_path: Path) -> Non
         (results / f"{name}.parquet").write_bytes((results / "games-001-00-00000.parquet").read_bytes())
     again = Lab(study(), tmp_path, [12]).run()
     assert again.sheets() == before and (results / "copy.parquet").exists()
+    assert [Block.named(name) for name in ("games-0-0-0", "games-000-00-000000", "other-000-00-00000")] == [None] * 3
+
+
+def test_a_block_in_the_place_of_another_is_found(tmp_path: Path) -> None:
+    lab = Lab(study(), tmp_path, [24])
+    lab.run()
+    shutil.copy(lab.store.path(Block(1, 0, 0).name), lab.store.path(Block(1, 0, 1).name))
+    with pytest.raises(StoreError, match=r"games-001-00-00001.parquet holds another block's deals: remove it"):
+        Lab(study(), tmp_path, [24]).run()
+
+
+def test_a_study_of_one_deal_says_that_it_knows_nothing(tmp_path: Path) -> None:
+    results = Lab(new_study(BEYOND, design(BEYOND, ["start_tokens=2,4"]), ["heuristic"], 1), tmp_path, [1]).run()
+    write_report(results, tmp_path)
+    assert not any(d.sure for c in results.comparisons() for d in c.differences)
+    text = (tmp_path / "report.md").read_text()
+    assert "[-inf, inf]" in text and "nan" not in text
 
 
 @pytest.mark.parametrize(
@@ -339,8 +357,8 @@ def test_a_stop_leaves_a_report_of_what_was_played(
 ) -> None:
     played = Workers.run
 
-    def stopped(self: Workers, calls: Any) -> Any:
-        yield from (result for result, _ in zip(played(self, calls), range(3), strict=False))
+    def stopped(self: Workers, *calls: Any) -> Any:
+        yield from (result for result, _ in zip(played(self, *calls), range(3), strict=False))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Workers, "run", stopped)
