@@ -165,7 +165,7 @@ def _turned(share: dict[str, Any] | None) -> dict[str, Any] | None:
 def lines(told: dict[str, Any]) -> list[str]:
     """The rest of the report, a sentence a line."""
     length = told["decisions_per_game"]
-    open_orders = sum(entry.get("above_next") == "open" for entry in told["ranking"])
+    open_orders = sum(entry.get("above_next") in ("open", "not played") for entry in told["ranking"])
     found = [
         f"{told['variant']}, {told['games']:,} games on {told['deals']:,} deals of seed {told['seed']}; {told['anchor']} has rating 0.",
         f"Decisions a game: {length['mean']:.0f}, of 80 % of the games {length['p10']:.0f} to {length['p90']:.0f}; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -94,7 +94,7 @@ def what_to_play(asked: Asked) -> tuple[Setup, Goal, Path]:
             if getattr(asked, name) not in (getattr(Asked, name), was):
                 raise StoreError(f"{asked.out} holds results with {name} {was}, not {getattr(asked, name)}; --resume goes on with its own")
         if asked.games is not None or asked.until_sure:
-            goal = goal_of(asked)
+            goal = goal_of(replace(asked, until_sure=asked.until_sure or goal.until_sure))
         return setup, goal, asked.out
     if not asked.game or not asked.agents:
         raise ValueError("name a game and two or more agents, or --resume --out FOLDER, or --report FOLDER")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, floor, log, log10, sqrt
+from math import exp, floor, inf, log, log10, sqrt
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Difference:
 def decimals(mean: float, low: float, high: float, sign: bool = False) -> tuple[str, str, str]:
     """The three as text, with so many decimals that the interval's half-width has two significant figures, at most four."""
     half = (high - low) / 2
-    places = min(max(1 - floor(log10(half)), 0), 4) if half > 0 else 1
+    places = min(max(1 - floor(log10(half)), 0), 4) if 0 < half < inf else 1
     rounded = (round(value, places) + 0.0 for value in (mean, low, high))  # + 0.0: no minus before a zero
     mean_text, low_text, high_text = (f"{value:{'+' if sign else ''}.{places}f}" for value in rounded)
     return mean_text, low_text, high_text
@@ -79,7 +79,7 @@ def estimate(metric: Metric, deal: np.ndarray, value: np.ndarray) -> Estimate:
         share = share_by_deal(deal, np.clip(value, 0.0, 1.0))
         return Estimate(share.mean, share.low, share.high, sd, share.games, share.deals)
     mean = float(per_deal.mean())
-    half = student(n) * sd / sqrt(n)
+    half = student(n) * sd / sqrt(n) if n > 1 else inf
     return Estimate(mean, mean - half, mean + half, sd, value.size, n)
 
 
@@ -93,7 +93,7 @@ def student(n: int, error: float = ERROR) -> float:
     """Half-width of Student's interval of the mean of n observations, in standard errors; infinite for a single one."""
     from scipy.stats import t
 
-    return float(t.isf(error / 2, n - 1)) if n > 1 else float("inf")
+    return float(t.isf(error / 2, n - 1)) if n > 1 else inf
 
 
 def paired(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -116,7 +116,7 @@ def difference(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> Diffe
     n = d.size
     mean, sd = float(d.mean()), float(d.std(ddof=1)) if n > 1 else 0.0
     error = sd / sqrt(n)
-    half = student(n) * error if n > 1 else float("inf")
+    half = student(n) * error if n > 1 else inf
     p = 1.0 if mean == 0 or n < 2 else 0.0 if error == 0 else float(2 * t.sf(abs(mean) / error, n - 1))
     p = max(p, 2.0 ** (1 - seen.size))  # a few deals that differ by the same prove no more than their signs do
     told = float(seen.mean())
@@ -160,6 +160,8 @@ def running_interval(metric: Metric, value: np.ndarray, baseline: np.ndarray, er
         low, high = interval(np.clip(0.5 + d / 2, 0.0, 1.0), error)
         return 2 * low - 1, 2 * high - 1
     n = d.size
+    if d.std() == 0 and 2.0 ** (1 - n) > error:  # a few deals that differ by the same
+        return -inf, inf
     half = float(d.std()) * sqrt(2 * (n * RHO2 + 1) / (n * n * RHO2) * log(sqrt(n * RHO2 + 1) / error))
     return float(d.mean()) - half, float(d.mean()) + half
 
@@ -177,7 +179,7 @@ def running_p(metric: Metric, value: np.ndarray, baseline: np.ndarray) -> float:
     if mean == 0 or n < 2:
         return 1.0
     # the solution of |mean| = half-width for the error
-    exponent = mean * mean * n * n * RHO2 / (2 * variance * (n * RHO2 + 1)) if variance > 0 else float("inf")
+    exponent = mean * mean * n * n * RHO2 / (2 * variance * (n * RHO2 + 1)) if variance > 0 else inf
     p = exp(0.5 * log(n * RHO2 + 1) - exponent) if exponent < 700 else 0.0
     return max(min(p, 1.0), 2.0 ** (1 - n))  # as in `difference`
 

@@ -2,11 +2,11 @@
 
 The model is that of Bradley and Terry (1952), for several players that of Luce (1959) and Plackett (1975): an agent wins a game with
 a chance proportional to its strength. Each game counts as comparisons of each seat with each other: a winner beats each of the rest;
-winners who share a victory k ways beat the rest by 1/k each, and each other by half a win; a game without a winner is a draw of
-all. With two players the fit of these comparisons is the maximum-likelihood fit. With more it is a composite likelihood: under
-Luce's model who of two wins, given that one of them does, depends on these two alone, so the comparisons estimate the same
-strengths (top-choice breaking is consistent: Azari Soufiani, Chen, Parkes, Xia 2013), but are not independent: their intervals come
-from resampling *deals*, as games of a deal have their cards in common.
+winners who share a victory k ways beat the rest and each other by 1/k; a game without a winner is a draw of all. With two players the
+fit of these comparisons is the maximum-likelihood fit. With more it is a composite likelihood: under Luce's model who of two wins,
+given that one of them does, depends on these two alone, so the comparisons estimate the same strengths (top-choice breaking is
+consistent: Azari Soufiani, Chen, Parkes, Xia 2013), but are not independent: their intervals come from resampling *deals*, as games
+of a deal have their cards in common.
 
 Ratings are on the scale of Elo (1978): 400 points are odds of 10 to 1. The anchor has rating 0.
 """

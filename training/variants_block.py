@@ -39,7 +39,8 @@ class Block:
     def named(cls, name: str) -> Block | None:
         """Inverse of `name`; None if it is no block's."""
         parts = re.fullmatch(rf"({GAMES}|{LADDER}|{POSITIONS})-(\d+)-(\d+)-(\d+)", name)
-        return cls(int(parts[2]), int(parts[3]), int(parts[4]), parts[1]) if parts else None
+        block = cls(int(parts[2]), int(parts[3]), int(parts[4]), parts[1]) if parts else None
+        return block if block and block.name == name else None
 
 
 SKILL = Metric("skill", "share of the victory of twice the search against once", "skill", share=True)

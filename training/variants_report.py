@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from training.arena_store import write_parquet
 from training.balance import Metric
 from training.comparison import decimals
-from training.files import replaced, write_text
+from training.files import write_text
 from training.variants_results import Comparison, Results, Sheet
 
 GROUPS = {
@@ -26,8 +27,9 @@ def write_report(results: Results, folder: Path, command: str = "") -> None:
     from training.variants_pictures import pictures
 
     sheets, comparisons = results.sheets(), results.comparisons()
-    write_parquet(folder / SHEET, sheet_rows(sheets))
-    write_parquet(folder / DIFFERENCES, difference_rows(comparisons))
+    for name, columns in ((SHEET, sheet_rows(sheets)), (DIFFERENCES, difference_rows(comparisons))):
+        if columns:
+            write_parquet(folder / name, columns)
     write_text(folder / MARKDOWN, markdown(results, sheets, comparisons, command))
     write_text(folder / HTML, html(results, sheets, comparisons, pictures(sheets, comparisons), command))
 
@@ -35,7 +37,7 @@ def write_report(results: Results, folder: Path, command: str = "") -> None:
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def sheet_rows(sheets: list[Sheet]) -> dict[str, list[Any]]:
+def sheet_rows(sheets: list[Sheet]) -> dict[str, np.ndarray]:
     """One row for each metric of each cell at each table, as columns."""
     rows = [
         {
@@ -45,10 +47,10 @@ def sheet_rows(sheets: list[Sheet]) -> dict[str, list[Any]]:
         }
         for s in sheets for m, e in s.rows
     ]  # fmt: skip
-    return _columns(rows)
+    return _columns(rows) if rows else {}
 
 
-def difference_rows(comparisons: list[Comparison]) -> dict[str, list[Any]]:
+def difference_rows(comparisons: list[Comparison]) -> dict[str, np.ndarray]:
     """One row for each comparison, as columns."""
     rows = [
         {
@@ -58,24 +60,11 @@ def difference_rows(comparisons: list[Comparison]) -> dict[str, list[Any]]:
         }
         for c in comparisons for d in c.differences
     ]  # fmt: skip
-    return _columns(rows)
+    return _columns(rows) if rows else {}
 
 
-def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-
-
-def write_parquet(path: Path, columns: Mapping[str, list[Any]]) -> None:
-    import duckdb
-
-    if not columns:
-        return
-    arrays = {name: np.array(values, object if isinstance(values[0], str) else None) for name, values in columns.items()}
-    connection = duckdb.connect(config={"threads": 1})
-    connection.register("rows", arrays)
-    with replaced(path) as temporary:
-        quoted = str(temporary).replace("'", "''")
-        connection.execute(f"COPY rows TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+def _columns(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    return {name: np.array([row[name] for row in rows], object if isinstance(rows[0][name], str) else None) for name in rows[0]}
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------

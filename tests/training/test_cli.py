@@ -220,7 +220,7 @@ WRONG = {
     "evaluate beyond random --players 5": "2 to 4 players",
     "evaluate beyond random --rules protection=maybe": "protection is true or false",
     "evaluate beyond random --rules protect=true": "no option 'protect=true'",
-    "evaluate beyond random --seed -1": "",
+    "evaluate beyond random --seed -1": "seed must be a whole number from 0",
     "watch beyond random": "2 to 4 players",
     "watch beyond random random random random random": "2 to 4 players",
     "watch beyond random someone": "'someone'",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 import pytest
@@ -50,6 +50,17 @@ def test_differences_of_shares_are_bonett_and_prices() -> None:
     few = difference(NUMBER, np.full(3, 2.0), np.zeros(3))
     assert few.mean == 2 and few.p == 0.25
     assert never.low < 0 < never.high < 0.04 and never.p == 1  # nothing seen in 100 deals is not nothing
+
+
+def test_a_single_deal_shows_nothing() -> None:
+    seen = estimate(NUMBER, np.zeros(2), np.array([1.0, 4.0]))
+    assert (seen.mean, seen.low, seen.high, seen.deals) == (2.5, -inf, inf, 1)
+    for taken in (difference, running_difference):
+        told = taken(NUMBER, np.array([3.0]), np.array([1.0]))
+        assert (told.mean, told.low, told.high, told.p) == (2, -inf, inf, 1)
+        assert str(told) == "captures per game +2.0 [-inf, +inf]"
+    twice = running_difference(NUMBER, np.array([3.0, 4.0]), np.array([1.0, 2.0]))  # two deals may well differ by the same
+    assert (twice.low, twice.high) == (-inf, inf)
 
 
 def test_holm_by_hand() -> None:

@@ -38,6 +38,14 @@ def test_strengths_are_found(players: int) -> None:
     assert found[0].value == found[0].low == found[0].high == 0
 
 
+def test_comparisons_by_hand() -> None:
+    """Of four seats three share the victory: each beats the fourth, and each of the others, by a third."""
+    deals, wins = comparisons(np.array([7]), np.array([[0, 1, 2, 3]]), np.array([[1 / 3, 1 / 3, 0, 1 / 3]]), 4)
+    third = 1 / 3
+    assert deals.tolist() == [7]
+    assert wins[0].tolist() == [[0, third, third, third], [third, 0, third, third], [0, 0, 0, 0], [third, third, third, 0]]
+
+
 def test_with_two_players_it_is_the_likeliest_fit() -> None:
     """Against a general optimiser on the likelihood of Bradley and Terry, draws counting half, with the prior's wins."""
     _, wins = comparisons(*drawn([0.0, 1.0, 0.3], 2, 40, seed=5, draws=0.3), 3)
