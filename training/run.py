@@ -94,6 +94,8 @@ def settings_of_run(game: Game, config: TrainConfig) -> TrainConfig:
     folder = config.out or run_folder(game, config)
     try:
         told = read_json(folder / "run.json")
+        if not isinstance(told, dict) or not isinstance(told.get("settings"), dict) or "game" not in told:
+            raise ValueError("run.json must have game and settings")
         settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told["settings"].items()}
         stored = TrainConfig(**settings | {"out": folder, "resume": True})
         stored.with_preset()  # checks the numbers

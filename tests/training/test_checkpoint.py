@@ -164,11 +164,67 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
+#: What is said of each.
+SAID = {
+    "no run.json": "No such file or directory",
+    "empty run.json": "holds no run to go on with: Expecting value",
+    "run.json is a list": "run.json must have game and settings",
+    "run.json without game": "run.json must have game and settings",
+    "run.json of another game": "is a run of chess, not of beyond",
+    "settings of another version": "'width'",
+    "settings are a number": "run.json must have game and settings",
+    "settings out of range": "tables must be 0 to 65536, not -3",
+    "settings of the wrong kind": "tables must be int, not 'many'",
+    "no latest.json": "has no policy",
+    "damaged latest.json": "latest.json is damaged",
+    "checkpoint is gone": "has no policy",
+    "another game's": "is a policy of 'chess'",
+    "another version's": "another version of beyond",
+    "another variant's": "is a run for beyond(players=3), not for beyond(players=2)",
+    "another format": "format 2; this version reads 1",
+    "another network": "has the network",
+    "no weights": "policy.safetensors cannot be read",
+    "cut weights": "policy.safetensors cannot be read (truncated or damaged)",
+    "cut card": "policy.json cannot be read",
+    "no trainer card": "trainer.json",
+    "cut trainer card": "truncated or damaged",
+    "trainer card is a list": "trainer.json is damaged: it must have",
+    "trainer card lacks something": "trainer.json is damaged: it must have",
+    "trainer card has play of no kind": "damaged: play",
+    "trainer card lacks the digest": "trainer.json is damaged: it must have",
+    "run.json is nested too deep": "holds no run to go on with: nested too deep",
+    "latest.json is nested too deep": "latest.json is damaged: nested too deep",
+    "trainer card is nested too deep": "nested too deep",
+    "no trainer tensors": "trainer.safetensors",
+    "empty trainer tensors": "truncated or damaged",
+    "cut trainer tensors": "truncated or damaged",
+    "trainer tensors lack records": "'records'",
+    "trainer tensors lack the optimizer's": "some of the optimizer's tensors are missing",
+    "trainer tensors lack a generator": "'torch.rng'",
+    "trainer tensors are smaller": "buffer size",
+    "trainer tensors with a flipped byte": "is not what trainer.json was written with",
+    "a setting of the wrong kind": "epochs must be int, not ()",
+    "a setting that is no whole number": "seed must be int, not 1.5",
+    "counters of no kind": "damaged: decisions",
+    "a time of no kind": "damaged: elapsed",
+    "play is a number": "damaged: play",
+    "updates of no kind": "damaged: play",
+    "metrics are numbers": "damaged: metrics",
+    "metrics without results": "damaged: metrics",
+    "results are numbers": "damaged: metrics",
+    "shares of no kind": "damaged: metrics",
+    "a past self is gone": "past-1.safetensors cannot be read",
+    "generators of no kind": "not enough values to unpack",
+    "returns of no kind": "'none'",
+}
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_damaged_is_refused(run: Path, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
     DAMAGES[damage](run)
     before = contents(run)
-    assert str(run) in refused(capsys, "train", "beyond", "--resume", "--out", str(run), "--decisions", "2000")
+    said = refused(capsys, "train", "beyond", "--resume", "--out", str(run), "--decisions", "2000")
+    assert str(run) in said and SAID[damage] in said
     after = contents(run)
     for name, data in before.items():
         assert after[name] == data or name == "run.json", name
