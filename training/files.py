@@ -7,7 +7,7 @@ import os
 import shutil
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +36,6 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes that ask for it from writing in a folder, which stays as it is; RunFolderError if another one does so now."""
-    try:
-        lock = Lock(folder)
-    except BlockingIOError:
-        raise RunFolderError(f"another process is training in {folder}; name another folder by --out") from None
-    with closing(lock):
-        yield
-
-
 class Lock:
     """A folder is locked until `close`, or the end of this object or of the process, however it ends; BlockingIOError if another one has
     it locked. The folder stays as it is."""
@@ -67,6 +56,14 @@ class Lock:
     def close(self) -> None:
         if fcntl is not None:
             self._close()
+
+
+def lock_run(folder: Path) -> Lock:
+    """Keep other processes from training in a folder; RunFolderError if one does so now."""
+    try:
+        return Lock(folder)
+    except BlockingIOError:
+        raise RunFolderError(f"another process is training in {folder}; name another folder by --out") from None
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,7 +25,7 @@ from tabletop.registry import Game
 from training import checkpoint
 from training.config import TrainConfig, run_folder
 from training.evaluate import Result, evaluate
-from training.files import locked, make_folder, remove_parts, write_json
+from training.files import Lock, lock_run, make_folder, remove_parts, write_json
 from training.imitate import foresee, imitate
 from training.lookahead import LookaheadVecEnv
 from training.self_play import Opponents
@@ -104,12 +105,15 @@ class Interrupted(Exception):
 
 class Trainer:
     """One run in one folder: `Trainer(game, config).run()`. opponents: who is played instead of `Opponents`, which it then stands for.
+    lock: the folder's, if it is locked already; from here to the end of `run` no other process can train there.
 
     The folder gets checkpoints/ (the newest and the one before, `latest.json` naming the newest), past/ (frozen past selves),
     tensorboard/, run.json (the settings) and metrics.json (every evaluation).
     """
 
-    def __init__(self, game: Game, config: TrainConfig, report: Report | None = None, opponents: Any = None) -> None:
+    def __init__(
+        self, game: Game, config: TrainConfig, report: Report | None = None, opponents: Any = None, lock: Lock | None = None
+    ) -> None:
         self.game, self.config = game, config.with_preset(game)
         c = self.config
         self.report: Report = report or (lambda phase, share, text: None)
@@ -147,8 +151,8 @@ class Trainer:
         self.env: TrainingVecEnv | None = None
         self.model: MaskablePPO | None = None
         self.state: checkpoint.State | None = None
-        with locked(self.folder):
-            self._open_folder()
+        self.lock = lock or lock_run(self.folder)
+        self._open_folder()
 
     def _open_folder(self) -> None:
         """Go on with the run in the folder, or begin one there."""
@@ -167,7 +171,7 @@ class Trainer:
 
     def run(self) -> list[Result]:
         """Train to the end of the budget (or until Ctrl-C, which ends it early but in good order) and evaluate."""
-        with locked(self.folder):
+        with closing(self.lock):
             return self._run()
 
     def _run(self) -> list[Result]:

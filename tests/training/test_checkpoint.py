@@ -268,18 +268,17 @@ def test_a_full_disk(resumed: bool, run: Path, tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_train_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also before there is a checkpoint."""
+    """Also before it has begun, and before there is a checkpoint."""
     out = tmp_path / "run"
     other = trainer(out, decisions=1300)
-    with files.locked(out):  # as the other does while it runs
-        before = contents(out)
-        for given in (["--decisions", "2000"], ["--resume"]):
-            assert "another process is training in" in refused(capsys, "train", "beyond", "--out", str(out), *given)
-        with pytest.raises(files.RunFolderError, match="another process"):
-            other.run()
-        assert contents(out) == before
+    before = contents(out)
+    for given in (["--decisions", "2000"], ["--resume"]):
+        assert "another process is training in" in refused(capsys, "train", "beyond", "--out", str(out), *given)
+    assert "another process is training in" in refused(capsys, "exploit", "random", "--game", "beyond", "--out", str(out))
+    assert contents(out) == before
     other.run()
     assert plays(out)
+    files.lock_run(out).close()
 
 
 def test_a_folder_without_a_checkpoint_is_begun_anew(tmp_path: Path) -> None:
