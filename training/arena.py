@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agents import named
+from agents.program import close_bots
 from agents.value_network import file_of
 from tabletop.compiled import package_hash
 from tabletop.errors import CheckpointError, listed
@@ -184,6 +185,7 @@ def settings(setup: Setup) -> dict[str, Any]:
     for name, told in setup.agents:
         made = named.agent(game, told, variant, setup.any_variant, by_table=True)
         agents[name] = {"agent": told, "digest": digest(told, made)}
+        close_bots([made])
     return {
         "format": FORMAT,
         "game": setup.game,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -93,9 +93,7 @@ def what_to_play(asked: Asked) -> tuple[Setup, Goal, Path]:
         for name, was in {"players": variant.players, "seed": setup.seed, "deals_per_block": setup.size}.items():
             if getattr(asked, name) not in (getattr(Asked, name), was):
                 raise StoreError(f"{asked.out} holds results with {name} {was}, not {getattr(asked, name)}; --resume goes on with its own")
-        if asked.games is not None or asked.until_sure:
-            goal = goal_of(replace(asked, until_sure=asked.until_sure or goal.until_sure))
-        return setup, goal, asked.out
+        return setup, goal_of(asked, goal), asked.out
     if not asked.game or not asked.agents:
         raise ValueError("name a game and two or more agents, or --resume --out FOLDER, or --report FOLDER")
     goal = goal_of(asked)
@@ -103,15 +101,22 @@ def what_to_play(asked: Asked) -> tuple[Setup, Goal, Path]:
     if asked.resume and not (folder / MANIFEST).exists():
         raise StoreError(f"{folder} holds no results to go on from")
     size = asked.deals_per_block
-    if size is None and (folder / MANIFEST).exists():
-        size = setup_of(folder)[0].size  # its default depends on the games, which may change
+    if (folder / MANIFEST).exists():
+        stored, kept = setup_of(folder)
+        size = stored.size if size is None else size  # its default depends on the games, which may change
+        goal = goal_of(asked, kept) if asked.resume else goal
     setup = new_setup(asked.game, asked.agents, asked.players, asked.rules, asked.seed, size, goal, asked.any_variant)
     return setup, goal, folder
 
 
-def goal_of(asked: Asked) -> Goal:
-    most = MOST_GAMES if asked.until_sure else DEFAULT_GAMES
-    return Goal(most if asked.games is None else asked.games, asked.until_sure)
+def goal_of(asked: Asked, resumed: Goal | None = None) -> Goal:
+    """What is asked for. resumed: what was before, which stands where nothing is asked, and with other games goes on
+    until it is sure if it was to."""
+    if resumed and asked.games is None and not asked.until_sure:
+        return resumed
+    until_sure = asked.until_sure or bool(resumed and resumed.until_sure)
+    most = MOST_GAMES if until_sure else DEFAULT_GAMES
+    return Goal(most if asked.games is None else asked.games, until_sure)
 
 
 def show_and_write(folder: Path, anchor: str | None, console: Console) -> None:

@@ -146,7 +146,7 @@ def _checks(told: dict[str, Any]) -> dict[str, bool]:
     good = {name: _is_count(told[name]) for name in ("decisions", "imitated", "games")}
     good |= {name: _is_number(told.get(name, 0.0)) for name in ("elapsed", "warm")}
     good["phase"] = told["phase"] in ("imitate", "play")
-    good["play"] = play is None or (isinstance(play, dict) and all(_is_count(play.get(name)) for name in ("n_updates", "updates")))
+    good["play"] = play is None or (isinstance(play, dict) and _is_count(play.get("n_updates")) and _is_count(play.get("updates", 0)))
     good["metrics"] = isinstance(metrics, list) and all(map(_is_evaluation, metrics))
     return good
 
@@ -187,7 +187,8 @@ def restore(trainer: Trainer, state: State) -> None:
     trainer.before, trainer.phase, trainer.metrics = told["elapsed"], told["phase"], told["metrics"]
     trainer.warm = told.get("warm", 0.0)
     if told["play"] is not None:
-        trainer.updates = told["play"]["updates"]
+        play = told["play"]
+        trainer.updates = play.get("updates", play["n_updates"] // trainer.config.epochs)  # older ones tell no updates
 
 
 def restore_play(trainer: Trainer, state: State) -> None:

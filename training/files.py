@@ -7,7 +7,7 @@ import os
 import shutil
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class Lock:
         if fcntl is None:  # pragma: no cover
             return
         handle = os.open(folder, os.O_RDONLY)
-        self._close = weakref.finalize(self, os.close, handle)
+        self._close = weakref.finalize(self, _unlock, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -56,6 +56,13 @@ class Lock:
     def close(self) -> None:
         if fcntl is not None:
             self._close()
+
+
+def _unlock(handle: int) -> None:
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # a forked child may have the handle too
+    os.close(handle)
 
 
 def lock_run(folder: Path) -> Lock:

@@ -16,6 +16,8 @@ from typing import Any
 
 from tabletop.errors import TabletopError
 
+SECONDS_TO_END = 3.0  # for a worker, after its last call
+
 
 class WorkerDied(TabletopError, RuntimeError):
     """A worker process ended, by a signal or for want of memory."""
@@ -41,12 +43,18 @@ class Workers:
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if self.pool:
-            self.pool.shutdown(wait=error is None, cancel_futures=True)  # without an error nothing runs any more
-            for process in set(multiprocessing.active_children()) - self.before:
+        if self.pool is None:
+            if self.end:
+                self.end()
+            return
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        left, until = set(multiprocessing.active_children()) - self.before, time.monotonic() + SECONDS_TO_END
+        try:
+            for process in left if error is None else ():  # without an error nothing runs any more
+                process.join(max(until - time.monotonic(), 0))
+        finally:
+            for process in left:
                 process.terminate()
-        elif self.end:
-            self.end()
 
     def run(
         self, calls: Sequence[tuple[Any, ...]], names: Sequence[str], deadline: float | None = None
@@ -61,21 +69,20 @@ class Workers:
             return
         at_once = 2 * self.number if deadline is None else self.number  # what is ready keeps a worker busy while a result is stored
         running: dict[Future[Any], int] = {}
-        while waiting or running:
-            while waiting and len(running) < at_once and _before(deadline):
-                at, (function, *arguments) = waiting.pop(0)
-                running[self.pool.submit(function, *arguments)] = at
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                try:
+        try:
+            while waiting or running:
+                while waiting and len(running) < at_once and _before(deadline):
+                    at, (function, *arguments) = waiting[0]
+                    running[self.pool.submit(function, *arguments)] = at
+                    del waiting[0]
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
                     result = future.result()
-                except BrokenProcessPool:
-                    told = " or ".join(names[at] for at in running.values())
-                    raise WorkerDied(
-                        f"a worker process died, by a signal or for want of memory, in {told}; what was finished is stored"
-                    ) from None
-                yield running.pop(future), result
+                    yield running.pop(future), result
+        except BrokenProcessPool:
+            told = " or ".join([names[at] for at in running.values()][: self.number])  # the others had not begun
+            raise WorkerDied(f"a worker process died, by a signal or for want of memory, in {told}; what was finished is stored") from None
 
 
 def _before(deadline: float | None) -> bool:

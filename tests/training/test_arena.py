@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import shutil
 import signal
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import tabletop
 from agents.named import agent, quoted
 from tests.training.kill_arena import AGENTS, difference, kill_and_resume, uninterrupted, values
 from training import arena as arena_module
+from training import workers as workers_module
 from training.arena import MOST_GAMES, Arena, Goal, digest, new_setup, setup_of
 from training.arena_block import BlockPlayer, Setup, parse_agents
 from training.arena_report import load
@@ -86,6 +90,19 @@ def stammers(): return Stammers()
 def slams(): return Slams()
 def dies(): return Dies()
 '''
+
+#: A bot that plays table by table, and once it has played never closes.
+STAYS = """
+import time
+
+class Bot:
+    def start(self, variant, seat): pass
+    def decide(self, observation, mask): return int(mask.argmax())
+    def end(self, rewards, fault=None): self.played = True
+    def close(self): time.sleep(1e6 if hasattr(self, "played") else 0)
+
+agent = Bot
+"""
 
 
 def setup(agents: tuple[str, ...] = AGENTS, players: int = 2, size: int = 3, seed: int = 3, game: str = "beyond") -> Setup:
@@ -331,7 +348,42 @@ def test_more_games_of_a_tournament_that_is_played_until_it_is_sure(tmp_path: Pa
         out = tmp_path / str(until_sure)
         Arena(setup(), Goal(12, until_sure), out)
         assert what_to_play(Asked(out=out, resume=True, games=30))[1] == Goal(30, until_sure)
+        again = Asked("beyond", AGENTS, seed=3, deals_per_block=3, out=out, resume=True)
+        assert what_to_play(again)[1] == Goal(12, until_sure)
+        assert what_to_play(replace(again, games=30))[1] == Goal(30, until_sure)
+        assert what_to_play(replace(again, games=30, resume=False))[1] == Goal(30)
     assert what_to_play(Asked(out=out, resume=True, until_sure=True))[1] == Goal(MOST_GAMES, True)
+
+
+def test_a_bot_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bot.py").write_text(STAYS)
+    monkeypatch.setattr(workers_module, "SECONDS_TO_END", 0.2)
+    arena = Arena(setup(("random", f"slow={tmp_path / 'bot.py'}"), size=1), Goal(4), tmp_path / "run", workers=2)
+    children = set(multiprocessing.active_children())
+    assert arena.run() and len(arena.store.done) == 2
+    for process in set(multiprocessing.active_children()) - children:
+        process.join(10)
+        assert process.exitcode is not None
+
+
+def pauses_or_dies(seconds: float) -> None:
+    time.sleep(seconds)
+    if seconds:
+        os._exit(1)
+
+
+@pytest.mark.parametrize("deadline", [None, float("inf")])
+def test_a_worker_may_die_while_a_result_is_stored(deadline: float | None) -> None:
+    calls = [(pauses_or_dies, seconds) for seconds in (0.0, 0.3, *[0.0] * 40)]
+    names = [str(at) for at in range(len(calls))]
+
+    def run() -> None:
+        with workers_module.Workers(2) as two:
+            for _ in two.run(calls, names, deadline):
+                time.sleep(0.5)
+
+    with pytest.raises(WorkerDied, match=r"a worker process died.* in 1[ ;]"):
+        run()
 
 
 def test_until_sure_ends_early_when_all_is_settled(tmp_path: Path) -> None:
