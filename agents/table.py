@@ -76,11 +76,11 @@ def play_table(
             decisions[seat] += 1
             tables.step(action)
     except (Exception, SystemExit) as error:
-        fault = _fault_of(error)
+        fault, (rewards, share) = _fault_of(error), _forfeited(len(players), seat)
         for bot in told:
             if bot is not players[seat]:
-                _tell_end(bot, _forfeited(len(players), seat)[0], (seat, fault.kind))
-        return Played(*_forfeited(len(players), seat), decisions, seconds, False, fault, seat)
+                _tell_end(bot, rewards, (seat, fault.kind))
+        return Played(rewards, share, decisions, seconds, False, fault, seat)
     rewards = tables.rewards[0, : variant.players].copy()
     won = np.zeros(variant.players) if tables.truncated[0] else tables.records["won"][0, : variant.players].astype(np.float64)
     share = won / won.sum() if won.sum() else np.full(variant.players, 1.0 / variant.players)

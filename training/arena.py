@@ -101,33 +101,31 @@ class Arena:
             with terminate_is_interrupt(), Workers(self.workers, _begin, self.setup, end=_end) as workers:
                 for stage in self.stages():
                     todo = [block for block in stage if block.name not in self.store.done]
-                    done = len(stage) - len(todo)
-                    if progress:
-                        progress(done / len(stage), self._told(stage, done, todo))
                     left = todo.copy()
+                    if progress:
+                        progress(1 - len(left) / len(stage), self._told(stage, left))
                     for at, (columns, seconds) in workers.run([(_play, b) for b in todo], [f"block {b.name}" for b in todo], deadline):
                         block = todo[at]
                         self.store.append(block.name, columns)
-                        done += 1
                         left.remove(block)
                         self.seconds.setdefault(block.group, []).append(seconds)
                         if progress:
-                            progress(done / len(stage), self._told(stage, done, left))
+                            progress(1 - len(left) / len(stage), self._told(stage, left))
                     if left:
                         return False
             return True
         finally:
             self.store.close()
 
-    def _told(self, stage: list[Block], done: int, todo: list[Block]) -> str:
+    def _told(self, stage: list[Block], left: list[Block]) -> str:
         """How far a stage is, and how long the rest will take: as long as blocks of the same groups took."""
-        text = f"{done} of {len(stage)} blocks"
+        text = f"{len(stage) - len(left)} of {len(stage)} blocks"
         if self.goal.until_sure:
             text += f" of rounds {stage[0].round + 1} to {stage[-1].round + 1}, {len({block.group for block in stage})} groups"
-        if self.seconds and todo:
+        if self.seconds and left:
             mean = {group: sum(took) / len(took) for group, took in self.seconds.items()}
             other = sum(mean.values()) / len(mean)
-            text += f", {duration(sum(mean.get(block.group, other) for block in todo) / self.workers)} left"
+            text += f", {duration(sum(mean.get(block.group, other) for block in left) / self.workers)} left"
         return text
 
 
